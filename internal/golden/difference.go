@@ -1,0 +1,283 @@
+package golden
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// Kind says in what way a transcript differs from its golden.
+type Kind string
+
+// The kinds, from what matters most to what matters least.
+const (
+	Extra    Kind = "event"        // something happens now that did not, or the other way round
+	Outcome  Kind = "outcome"      // the same step comes to something else
+	Order    Kind = "order"        // the same events of a tick in another order
+	Timing   Kind = "timing"       // the same event at another tick
+	Value    Kind = "value"        // the same events with another number or text
+	Verdict  Kind = "verdict"      // the events are the same; a law or a claim is judged otherwise
+	Wording  Kind = "wording only" // the words differ, not one event, number or verdict
+	Colour   Kind = "colours only"
+	LineEnds Kind = "line endings only" // CRLF against LF: counts as equal
+)
+
+// Difference explains how a transcript differs from its golden.
+type Difference struct {
+	Kind  Kind
+	What  string // one sentence on the kind: what was wanted and what came
+	Event *Event // the first event that differs, or before which one is missing; nil where no event differs
+	Want  string // its line in the golden, without colour; "" if there is none
+	Got   string // its line now
+	Flips []Flip
+	Diff  string // unified, labelled -want +got, colours as names; "" for LineEnds
+}
+
+// Flip is a law whose count changed.
+type Flip struct {
+	Run, Law, Want, Got string
+}
+
+// String gives the flip in one line.
+func (f Flip) String() string {
+	where := ""
+	if f.Run != "" {
+		where = "run " + f.Run + ": "
+	}
+	return fmt.Sprintf("%s%s %s -> %s", where, f.Law, f.Want, f.Got)
+}
+
+// Equal tells whether a transcript counts as equal to its golden: byte for byte, but for CRLF.
+func Equal(want, got []byte) bool {
+	return bytes.Equal(want, got) || bytes.Equal(unifyLineEnds(want), unifyLineEnds(got))
+}
+
+// Compare explains how got differs from the golden want; nil if no byte does.
+func (l Language) Compare(want []byte, got Rendering) *Difference {
+	if bytes.Equal(want, got.Text) {
+		return nil
+	}
+	w, g := unifyLineEnds(want), unifyLineEnds(got.Text)
+	if bytes.Equal(w, g) {
+		return &Difference{Kind: LineEnds, What: "the golden has CRLF line endings, the transcript LF"}
+	}
+	wantLines, gotLines := l.read(string(w)), l.read(string(g))
+	d := l.explain(wantLines, gotLines, got.Events)
+	d.Flips = flips(wantLines, gotLines)
+	d.Diff = unified(visible(string(w)), visible(string(g)))
+	return d
+}
+
+// Flips lists the laws whose count differs between two transcripts.
+func (l Language) Flips(want, got []byte) []Flip {
+	return flips(l.read(string(unifyLineEnds(want))), l.read(string(unifyLineEnds(got))))
+}
+
+func flips(want, got []line) []Flip {
+	type place struct {
+		run, law string
+	}
+	old := map[place]string{}
+	for _, w := range want {
+		if w.law != "" {
+			old[place{w.run, w.law}] = w.count
+		}
+	}
+	var out []Flip
+	for _, g := range got {
+		if before, ok := old[place{g.run, g.law}]; ok && g.law != "" && before != g.count {
+			out = append(out, Flip{Run: g.run, Law: g.law, Want: before, Got: g.count})
+		}
+	}
+	return out
+}
+
+// unified is the anchored diff of two texts, which takes n log n time however much they differ.
+func unified(want, got string) string {
+	out := string(diff.Diff("want", []byte(want), "got", []byte(got)))
+	if _, rest, ok := strings.Cut(out, "+++ got\n"); ok {
+		out = rest
+	}
+	return "-want +got\n" + out
+}
+
+// explain finds the first difference that matters.
+func (l Language) explain(want, got []line, events []Event) *Difference {
+	we, ge := eventLines(want), eventLines(got)
+	i := 0
+	for i < len(we) && i < len(ge) && we[i].event == ge[i].event && we[i].values == ge[i].values {
+		i++
+	}
+	if i == len(we) && i == len(ge) {
+		return explainRest(want, got)
+	}
+	d := &Difference{}
+	var w, g *line
+	if i < len(we) {
+		w, d.Want = &we[i], strings.TrimSpace(we[i].text)
+	}
+	if i < len(ge) {
+		g, d.Got = &ge[i], strings.TrimSpace(ge[i].text)
+	}
+	d.Kind, d.What = kindOf(w, g, we[i:], ge[i:])
+	d.Event = typed(ge, i, events)
+	return d
+}
+
+// kindOf names the difference between the first event lines that differ; one of them may be nil.
+func kindOf(w, g *line, restWant, restGot []line) (Kind, string) {
+	switch {
+	case w == nil:
+		return Extra, "the golden ends here, the transcript goes on"
+	case g == nil:
+		return Extra, "the transcript ends here, the golden goes on"
+	}
+	a, b := w.event, g.event
+	switch {
+	case a == b:
+		return Value, fmt.Sprintf("wanted %s, got %s", values(w.values), values(g.values))
+	case a.step == b.step && a.tick == b.tick:
+		return Outcome, fmt.Sprintf("wanted %s, got %s", word(a.outcome), word(b.outcome))
+	case a.step == b.step && a.outcome == b.outcome:
+		return Timing, fmt.Sprintf("wanted at tick %s, got at tick %s", a.tick, b.tick)
+	}
+	same := func(e happening) func(line) bool { return func(l line) bool { return l.event == e } }
+	wLater, gLater := slices.ContainsFunc(restGot, same(a)), slices.ContainsFunc(restWant, same(b))
+	moved := func(e happening, at string) func(line) bool {
+		return func(l line) bool { return l.event.step == e.step && l.event.outcome == e.outcome && l.event.tick != at }
+	}
+	switch {
+	case wLater && gLater && a.tick == b.tick:
+		return Order, "the same events of tick " + a.tick + " in another order"
+	case wLater && !gLater:
+		if k := slices.IndexFunc(restWant, moved(b, b.tick)); k >= 0 && !slices.ContainsFunc(restGot, same(restWant[k].event)) {
+			return Timing, fmt.Sprintf("%s: wanted at tick %s, got at tick %s", b.step, restWant[k].event.tick, b.tick)
+		}
+		return Extra, "the golden has no such event"
+	case gLater && !wLater:
+		if k := slices.IndexFunc(restGot, moved(a, a.tick)); k >= 0 && !slices.ContainsFunc(restWant, same(restGot[k].event)) {
+			return Timing, fmt.Sprintf("%s: wanted at tick %s, got at tick %s", a.step, a.tick, restGot[k].event.tick)
+		}
+		return Extra, "the event of the golden does not happen any more"
+	}
+	return Extra, "another event happens"
+}
+
+func word(outcome string) string {
+	if outcome == "" {
+		return "nothing"
+	}
+	return outcome
+}
+
+func values(v string) string {
+	if v == "" {
+		return "no value"
+	}
+	return v
+}
+
+// explainRest is for transcripts whose events agree: the verdicts, the numbers, the words, the colours.
+func explainRest(want, got []line) *Difference {
+	if f := flips(want, got); len(f) > 0 {
+		return &Difference{Kind: Verdict, What: "every event is the same; " + f[0].String()}
+	}
+	numbers := func(lines []line) []string {
+		var out []string
+		for _, l := range lines {
+			if l.values != "" {
+				out = append(out, l.values)
+			}
+		}
+		return out
+	}
+	w, g := numbers(want), numbers(got)
+	if !slices.Equal(w, g) {
+		i := 0
+		for i < len(w) && i < len(g) && w[i] == g[i] {
+			i++
+		}
+		at := func(s []string) string {
+			if i < len(s) {
+				return s[i]
+			}
+			return "nothing more"
+		}
+		return &Difference{Kind: Value, What: fmt.Sprintf("every event and every law is the same; wanted %s, got %s", at(w), at(g))}
+	}
+	same := func(a, b line) bool { return a.text == b.text }
+	if slices.EqualFunc(want, got, same) {
+		return &Difference{Kind: Colour, What: "only colours differ"}
+	}
+	return &Difference{Kind: Wording, What: "every event, number and verdict is the same"}
+}
+
+// typed finds the typed event behind the i-th event line: the one with the same tick, actor and verb, counted as often
+// as the lines before it name that. Where the golden has a line that is gone, it is the event that took its place.
+func typed(got []line, i int, events []Event) *Event {
+	if i >= len(got) {
+		return nil
+	}
+	at, nth := got[i].event, 0
+	for _, l := range got[:i] {
+		if l.event.step == at.step && l.event.tick == at.tick {
+			nth++
+		}
+	}
+	for k := range events {
+		e := &events[k]
+		if at.tick == strconv.FormatInt(e.Tick, 10) && at.step == (deed{e.Actor, e.Verb}) {
+			if nth == 0 {
+				return e
+			}
+			nth--
+		}
+	}
+	return nil
+}
+
+func eventLines(lines []line) []line {
+	var out []line
+	for _, l := range lines {
+		if l.event.tick != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Text words the difference for people, without colours: where, what kind, the event with its source line and the world
+// before it, the verdicts that flip, and the diff.
+func (d *Difference) Text(script, golden string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s prints something else than %s\n", visible(script), visible(golden))
+	fmt.Fprintf(&b, "  kind   %s: %s\n", d.Kind, d.What)
+	if e := d.Event; e != nil {
+		fmt.Fprintf(&b, "  first  tick %d, %s %s", e.Tick, e.Actor, e.Verb)
+		if e.Line > 0 {
+			fmt.Fprintf(&b, ", line %d of the script", e.Line)
+		}
+		if e.Run != "" {
+			fmt.Fprintf(&b, ", run %q", e.Run)
+		}
+		b.WriteByte('\n')
+	}
+	if d.Want != "" {
+		fmt.Fprintf(&b, "  want   %s\n", d.Want)
+	}
+	if d.Got != "" {
+		fmt.Fprintf(&b, "  got    %s\n", d.Got)
+	}
+	if d.Event != nil && d.Event.World != nil {
+		fmt.Fprintf(&b, "  before %s\n", d.Event.World())
+	}
+	for _, f := range d.Flips {
+		fmt.Fprintf(&b, "  flips  %s\n", f)
+	}
+	b.WriteString(d.Diff)
+	return b.String()
+}

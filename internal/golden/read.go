@@ -1,0 +1,189 @@
+package golden
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Language has the words by which the lines of a transcript are told apart: a golden is a text, and what it says about
+// events is read back from it.
+type Language struct {
+	Verbs    []string // "watchdog stop" and other verbs of two words included
+	Outcomes []string
+	Laws     []string
+}
+
+// line is one line of a transcript, read as far as comparing needs.
+type line struct {
+	text   string // without colours
+	run    string // the run or sweep that it belongs to
+	event  happening
+	values string // the numbers and quoted texts that the other fields do not hold, in order
+	law    string // a line of the audit: the law and its count
+	count  string
+}
+
+// happening is what an event line says; tick is "" for any other line.
+type happening struct {
+	tick    string
+	step    deed
+	outcome string
+}
+
+// deed is who does what.
+type deed struct{ actor, verb string }
+
+func (s deed) String() string { return s.actor + " " + s.verb }
+
+// maxActorFields bounds how many words of a line may name its actor, as "s1 s3..s5" does, before the line is taken for
+// something else than an event.
+const maxActorFields = 8
+
+// read takes a transcript apart. An event line starts with its tick, its actor and its verb; the line of a law starts
+// with the law, or with one sign and the law.
+func (l Language) read(text string) []line {
+	var out []line
+	run := ""
+	for raw := range strings.Lines(text) {
+		n := line{text: strings.TrimRight(plain(strings.TrimSuffix(raw, "\n")), " ")}
+		fields := splitFields(n.text)
+		if name, ok := heading(fields); ok {
+			run = name
+		}
+		n.run = run
+		rest := fields
+		switch at := l.verbAt(fields); {
+		case at > 0:
+			verb, size := l.verb(fields[at:])
+			rest = fields[at+size:]
+			n.event = happening{tick: fields[0], step: deed{strings.Join(fields[1:at], " "), verb}, outcome: l.outcome(rest)}
+		default:
+			n.law, rest = l.lawOf(fields)
+		}
+		var vals []string
+		for _, f := range rest {
+			vals = append(vals, numbersAndTexts(f)...)
+		}
+		n.values = strings.Join(vals, " ")
+		if n.law != "" {
+			n.count = "0"
+			if len(vals) > 0 {
+				n.count = vals[0]
+			} else if len(rest) > 0 {
+				n.count = rest[0]
+			}
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// heading recognises `run "fenced"` and `sweep "…"` at the start of a line.
+func heading(fields []string) (string, bool) {
+	if len(fields) >= 2 && slices.Contains([]string{"run", "sweep", "explore"}, fields[0]) && strings.HasPrefix(fields[1], `"`) {
+		return fields[1], true
+	}
+	return "", false
+}
+
+// verbAt finds the verb of an event line, 0 if it is none.
+func (l Language) verbAt(fields []string) int {
+	if len(fields) < 3 || !isNumber(fields[0]) {
+		return 0
+	}
+	for i := 2; i < min(len(fields), maxActorFields+2); i++ {
+		if _, size := l.verb(fields[i:]); size > 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+func (l Language) verb(fields []string) (verb string, size int) {
+	for _, v := range l.Verbs {
+		words := strings.Fields(v)
+		if len(words) > size && len(words) <= len(fields) && slices.Equal(words, fields[:len(words)]) {
+			verb, size = v, len(words)
+		}
+	}
+	return verb, size
+}
+
+func (l Language) outcome(fields []string) string {
+	for _, f := range fields {
+		w := strings.ToLower(strings.Trim(f, ".,:;()"))
+		if slices.Contains(l.Outcomes, w) {
+			return w
+		}
+	}
+	return ""
+}
+
+func (l Language) lawOf(fields []string) (string, []string) {
+	for i := range min(2, len(fields)) {
+		if slices.Contains(l.Laws, strings.TrimSuffix(fields[i], ":")) {
+			return strings.TrimSuffix(fields[i], ":"), fields[i+1:]
+		}
+	}
+	return "", fields
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 63)
+	return err == nil
+}
+
+// splitFields splits at blanks, but keeps a quoted text in one piece.
+func splitFields(s string) []string {
+	var out []string
+	for i := 0; i < len(s); {
+		if s[i] == ' ' {
+			i++
+			continue
+		}
+		start, quoted := i, false
+		for ; i < len(s) && (quoted || s[i] != ' '); i++ {
+			switch {
+			case quoted && s[i] == '\\':
+				i++
+			case s[i] == '"':
+				quoted = !quoted
+			}
+		}
+		i = min(i, len(s))
+		out = append(out, s[start:i])
+	}
+	return out
+}
+
+// numbersAndTexts lists the numbers and quoted texts in a field such as `[12,15)` or `"A"`.
+func numbersAndTexts(field string) []string {
+	var out []string
+	for i := 0; i < len(field); {
+		start := i
+		switch c := field[i]; {
+		case c == '"':
+			for i++; i < len(field) && field[i] != '"'; i++ {
+				if field[i] == '\\' {
+					i++
+				}
+			}
+			i = min(i+1, len(field))
+			out = append(out, field[start:i])
+		case isDigit(c) || c == '-' && i+1 < len(field) && isDigit(field[i+1]):
+			for i++; i < len(field) && isDigit(field[i]); i++ {
+			}
+			out = append(out, field[start:i])
+		case isLetter(c): // a digit inside a name, as in s3, is no number
+			for i++; i < len(field) && (isLetter(field[i]) || isDigit(field[i])); i++ {
+			}
+		default:
+			i++
+		}
+	}
+	return out
+}
+
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
