@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -41,8 +42,10 @@ func events(text string) []Event {
 		if l.event.tick == "" {
 			continue
 		}
-		var tick int64
-		fmt.Sscan(l.event.tick, &tick)
+		tick, err := strconv.ParseInt(l.event.tick, 10, 64)
+		if err != nil {
+			panic(err)
+		}
 		out = append(out, Event{Run: "unfenced", Tick: tick, Actor: l.event.step.actor, Verb: l.event.step.verb, Line: 100 + len(out),
 			World: func() string { return "the world before event " + l.event.step.String() }})
 	}
@@ -289,21 +292,21 @@ func TestReplaceWritesAll(t *testing.T) {
 
 func TestReplaceWritesNothingIfOneFails(t *testing.T) {
 	tests := map[string]struct {
-		break_ func(t *testing.T)
+		also   string // a file that lies there
 		files  []File
 		remove []string
 	}{
-		"a folder in the way": {func(t *testing.T) { write(t, "b.txt/x", "") }, []File{{"a.txt", []byte("new")}, {"b.txt", nil}}, nil},
-		"a file for a folder": {func(t *testing.T) { write(t, "d", "") }, []File{{"a.txt", []byte("new")}, {"d/b.txt", nil}}, nil},
-		"nothing to remove":   {func(t *testing.T) {}, []File{{"a.txt", []byte("new")}, {"new.txt", nil}}, []string{"gone.txt", "never.txt"}},
-		"the same file twice": {func(t *testing.T) {}, []File{{"a.txt", []byte("1")}, {"a.txt", []byte("2")}}, nil},
+		"a folder in the way": {"b.txt/x", []File{{"a.txt", []byte("new")}, {"b.txt", nil}}, nil},
+		"a file for a folder": {"d", []File{{"a.txt", []byte("new")}, {"d/b.txt", nil}}, nil},
+		"nothing to remove":   {"other", []File{{"a.txt", []byte("new")}, {"new.txt", nil}}, []string{"gone.txt", "never.txt"}},
+		"the same file twice": {"other", []File{{"a.txt", []byte("1")}, {"a.txt", []byte("2")}}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			write(t, "a.txt", "old")
 			write(t, "gone.txt", "x")
-			tt.break_(t)
+			write(t, tt.also, "")
 			before := tree(t)
 			if err := Replace(tt.files, tt.remove); err == nil {
 				t.Error("no error")

@@ -52,13 +52,12 @@ func (l Language) read(text string) []line {
 			run = name
 		}
 		n.run = run
-		rest := fields
-		switch at := l.verbAt(fields); {
-		case at > 0:
+		var rest []string
+		if at := l.verbAt(fields); at > 0 {
 			verb, size := l.verb(fields[at:])
 			rest = fields[at+size:]
 			n.event = happening{tick: fields[0], step: deed{strings.Join(fields[1:at], " "), verb}, outcome: l.outcome(rest)}
-		default:
+		} else {
 			n.law, rest = l.lawOf(fields)
 		}
 		var vals []string

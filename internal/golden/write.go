@@ -65,8 +65,8 @@ type step struct {
 
 func prepare(f File) (step, error) {
 	path, mode := f.Path, fs.FileMode(0o644)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
