@@ -88,7 +88,8 @@ type Vote struct {
 	Lease    int32  // VoteYes, VoteAgain
 	Applied  Moment // when the request landed; Never() if it did not
 	Heard    Tick   // when the answer reached the client; Forever if it did not
-	Returned bool   // handed back
+	Lost     bool   // the answer was lost on its way, or never sent
+	Returned bool   // handed back: the hand-back reached the server
 }
 
 // Attempt is one round of asking: an acquire, or one poll of its retries.
