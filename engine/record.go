@@ -53,6 +53,10 @@ type Lease struct {
 	Start   Moment
 	End     Moment // Never() if nothing ends it
 	Ended   Ending
+	// What an asker looks at who is its own judge of whether the lease is over.
+	Stamp Tick   // the reading at which it is over: the server's clock, with judge caller the asker's; Forever for none
+	Voted Tick   // the server's reading at its last vote or renewal; judge caller-ttl counts from it
+	Gone  Moment // when the server forgot it; Never() if it still has it, living or over
 }
 
 // Promise is what a client may rely on: from the vote to vote+ttl in true ticks (judge caller: send+ttl), moved by its own

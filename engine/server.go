@@ -42,6 +42,9 @@ func (m *Machine) drop(sv int32, why Ending) {
 	if s.live {
 		m.endLease(sv, m.cur, why)
 	}
+	if s.held {
+		m.rec.Leases[s.lease].Gone = m.cur
+	}
 	s.held, s.owner = false, None
 }
 
@@ -51,6 +54,8 @@ func (m *Machine) extend(sv int32, from, ttl Tick) {
 	s.lastVote = s.clock.at(m.cur.Tick)
 	s.stamp = plus(from, ttl)
 	s.due = s.clock.reaches(s.stamp, m.cur.Tick)
+	l := &m.rec.Leases[s.lease]
+	l.Stamp, l.Voted = s.stamp, s.lastVote
 	if s.due <= m.cur.Tick {
 		m.endLease(sv, m.cur, RanOut)
 		s.ended = s.lastVote
@@ -169,6 +174,9 @@ func (m *Machine) openLease(id, sv int32) {
 	if s.live {
 		m.endLease(sv, m.cur, ByTakeover)
 	}
+	if s.held {
+		m.rec.Leases[s.lease].Gone = m.cur
+	}
 	token := int64(0)
 	if m.p.Settings.Tokens == TokensCounters {
 		s.token++
@@ -176,7 +184,7 @@ func (m *Machine) openLease(id, sv int32) {
 	}
 	m.rec.Leases = append(m.rec.Leases, Lease{
 		Server: sv, Client: o.client, Owner: o.owner, Token: token, Attempt: o.attempt, Line: o.line,
-		Promise: m.promise(o, sv, token), Start: m.cur, End: Never(),
+		Promise: m.promise(o, sv, token), Start: m.cur, End: Never(), Gone: Never(),
 	})
 	s.held, s.live, s.owner, s.op = true, true, o.owner, id
 	s.lease = int32(len(m.rec.Leases) - 1)
@@ -189,6 +197,7 @@ func (m *Machine) moveLease(sv int32, o *op) {
 	s := &m.servers[sv]
 	l := m.rec.Leases[s.lease]
 	if !s.live {
+		m.rec.Leases[s.lease].Gone = m.cur
 		l.Start, l.End, l.Ended, l.Line = m.cur, Never(), Open, o.line
 		m.rec.Leases = append(m.rec.Leases, l)
 		s.lease = int32(len(m.rec.Leases) - 1)
