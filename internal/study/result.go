@@ -3,42 +3,32 @@
 package study
 
 import (
-	"strconv"
-
 	"dlock/audit"
 	"dlock/dsl"
+	"dlock/dsl/compile"
 	"dlock/engine"
 )
 
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
-// Value is a let or a setting with the value that it had in a run.
-type Value struct {
-	Name string
-	N    int64
-	Word string // for settings that are words; then N is meaningless
-}
-
-// Text gives the value as the language writes it.
-func (v Value) Text() string {
-	if v.Word != "" {
-		return v.Word
-	}
-	return itoa(v.N)
-}
+// Value is a let or a setting with the value that it had in a run or cell.
+type Value = compile.Value
 
 // Claim is an expect with its verdict.
 type Claim struct {
 	Expect    *dsl.Expect
 	OK        bool
-	Unchecked bool   // the command line overrides something, so the file's claim is not about this run
-	Vacuous   string // why it could not have failed; "" if it could
-	Got       string // what was there instead, in a few words; "" if OK
+	Unchecked bool // the command line overrides something, so the file's claim is not about this run
+	// Inconclusive tells that the engine reached one of its limits before the claim could be judged. Then OK is false.
+	Inconclusive bool
+	Vacuous      string // why it could not have failed; "" if it could
+	Got          string // what was there instead, in a few words; "" if OK
 	// Cells holds, for a claim of a sweep that failed, the first few cells that break it.
 	Cells []Failure
 	// Broken counts the cells in which it fails.
 	Broken int64
 }
+
+// Failed tells whether the claim is false or vacuous.
+func (c *Claim) Failed() bool { return !c.Unchecked && !c.Inconclusive && (!c.OK || c.Vacuous != "") }
 
 // Failure is a cell in which a claim does not hold.
 type Failure struct {
@@ -60,10 +50,33 @@ type Run struct {
 // Failed tells whether a claim of the run failed or is vacuous.
 func (r *Run) Failed() bool { return anyFailed(r.Claims) }
 
+// Inconclusive tells whether the run stopped at a limit of the engine, which Record.Limit names.
+func (r *Run) Inconclusive() bool { return r.Record.Limit != engine.NoLimit }
+
 // File is everything that a file says and what came of it.
 type File struct {
 	Script *dsl.Script
 	Items  []Item // run and sweep blocks in file order; one unnamed run for a file without blocks
+}
+
+// Failed tells whether a claim of any item failed or is vacuous.
+func (f *File) Failed() bool {
+	for _, it := range f.Items {
+		if it.Run != nil && it.Run.Failed() || it.Sweep != nil && it.Sweep.Failed() {
+			return true
+		}
+	}
+	return false
+}
+
+// Inconclusive tells whether any run or cell stopped at a limit of the engine.
+func (f *File) Inconclusive() bool {
+	for _, it := range f.Items {
+		if it.Run != nil && it.Run.Inconclusive() || it.Sweep != nil && it.Sweep.Inconclusive() {
+			return true
+		}
+	}
+	return false
 }
 
 // Item is a run or a sweep.
@@ -72,20 +85,35 @@ type Item struct {
 	Sweep *Sweep
 }
 
+// MaxKeptCells is how many cells a sweep keeps in memory. It is enough for any table or map that a person reads; the cells
+// of a larger sweep are handed to Options.Each and forgotten.
+const MaxKeptCells = 10_000
+
+// MaxFailures is how many cells that break a claim are named.
+const MaxFailures = 5
+
 // Sweep is a sweep block after all of its cells ran.
 type Sweep struct {
-	Name   string
-	Line   int
-	Axes   []Axis
-	Cells  int64
-	Broken [audit.NumLaws]int64 // cells in which the law is broken
-	Claims []Claim
+	Name    string
+	Line    int
+	Axes    []Axis
+	Clients []string // what the lists of a cell are ordered by
+	Cells   int64
+	Broken  [audit.NumLaws]int64 // cells in which the law is broken
+	Clean   int64                // cells in which no law of safety is broken
+	// Limited counts the cells that stopped at a limit of the engine, and LimitedAt is the first of them.
+	Limited   int64
+	LimitedAt []Value
+	Claims    []Claim
 	// Kept holds the cells, in order, if there are at most MaxKeptCells; a larger sweep streams them instead.
 	Kept []Cell
 }
 
 // Failed tells whether a claim of the sweep failed or is vacuous.
 func (s *Sweep) Failed() bool { return anyFailed(s.Claims) }
+
+// Inconclusive tells whether a cell stopped at a limit of the engine.
+func (s *Sweep) Inconclusive() bool { return s.Limited > 0 }
 
 // Axis is one dimension of a sweep; its values in order.
 type Axis struct {
@@ -100,11 +128,12 @@ type Cell struct {
 	Counts  [audit.NumLaws]int64
 	Blocked []int64 // by client: ticks from first try to first grant; -1 if never
 	OK      bool    // every claim holds in it
+	Limit   engine.LimitKind
 }
 
 func anyFailed(claims []Claim) bool {
 	for i := range claims {
-		if c := &claims[i]; !c.Unchecked && (!c.OK || c.Vacuous != "") {
+		if claims[i].Failed() {
 			return true
 		}
 	}

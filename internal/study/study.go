@@ -1,0 +1,194 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dlock/audit"
+	"dlock/dsl"
+	"dlock/dsl/compile"
+	"dlock/engine"
+)
+
+// Study is a file whose every run and cell is known to be computable.
+type Study struct {
+	unit *compile.Unit
+}
+
+// Options says what of a study is done and how.
+type Options struct {
+	// Runs names the runs and sweeps to do; empty means all. For Sweep and Compare it names the one run to start from.
+	Runs []string
+	// Jobs is how many cells are computed at the same time; less than 1 means 1. It changes no result.
+	Jobs int
+	// Progress, if set, is called now and then, never from two goroutines at once, with the cells and runs done so far.
+	Progress func(done, total int64)
+	// Each, if set, is called with every cell in order, from one goroutine at a time, also when a sweep keeps none.
+	Each func(Cell)
+}
+
+// New compiles a checked script with overrides from the command line and checks the values of every run and of every cell.
+// With errors among the diagnostics there is no study.
+func New(s *dsl.Script, over []compile.Override) (*Study, dsl.Diagnostics) {
+	u, ds := compile.Compile(s, over)
+	for _, p := range u.Plans {
+		ds = append(ds, p.Check()...)
+	}
+	ds = once(ds).Sort()
+	if ds.HasErrors() {
+		return nil, ds
+	}
+	return &Study{unit: u}, ds
+}
+
+// once keeps the first of several diagnostics about the same thing: runs share lines, and so their faults.
+func once(ds dsl.Diagnostics) dsl.Diagnostics {
+	type key struct {
+		code string
+		at   dsl.Span
+	}
+	seen := map[key]bool{}
+	return slices.DeleteFunc(ds, func(d dsl.Diagnostic) bool {
+		k := key{d.Code, d.Span}
+		if seen[k] && d.Span.Start.Line > 0 {
+			return true
+		}
+		seen[k] = true
+		return false
+	})
+}
+
+// NoRunError says that names were asked for that no run or sweep of the file has.
+type NoRunError struct {
+	Missing []string
+	Known   []string // every run and sweep of the file
+}
+
+func (e *NoRunError) Error() string {
+	var b strings.Builder
+	b.WriteString("no run or sweep is named ")
+	for i, n := range e.Missing {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", n)
+	}
+	return b.String()
+}
+
+// ScriptError carries what is wrong with a script, or with axes or overrides from the command line.
+type ScriptError struct{ Diagnostics dsl.Diagnostics }
+
+func (e *ScriptError) Error() string {
+	if len(e.Diagnostics) == 0 {
+		return "the script has errors"
+	}
+	return e.Diagnostics[0].Summary
+}
+
+// Names lists the names of the file's runs and sweeps, in file order.
+func (st *Study) Names() []string {
+	var names []string
+	for _, p := range st.unit.Plans {
+		if p.Name != "" {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+func (st *Study) pick(names []string) ([]*compile.Plan, error) {
+	if len(names) == 0 {
+		return st.unit.Plans, nil
+	}
+	known := st.Names()
+	var missing []string
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			missing = append(missing, n)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, &NoRunError{Missing: missing, Known: known}
+	}
+	return slices.DeleteFunc(slices.Clone(st.unit.Plans), func(p *compile.Plan) bool { return !slices.Contains(names, p.Name) }), nil
+}
+
+// Do computes the runs and sweeps. The result is the same whatever the number of jobs. It ends early with the context's
+// error, or with a *NoRunError.
+func (st *Study) Do(ctx context.Context, o Options) (*File, error) {
+	plans, err := st.pick(o.Runs)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Script: st.unit.Script}
+	progress := newProgress(o.Progress, plans)
+	for _, p := range plans {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if p.Kind == dsl.SweepBlock {
+			s, err := sweep(ctx, p, o, progress)
+			if err != nil {
+				return nil, err
+			}
+			f.Items = append(f.Items, Item{Sweep: s})
+			continue
+		}
+		r, err := run(p)
+		if err != nil {
+			return nil, err
+		}
+		progress.add(1)
+		f.Items = append(f.Items, Item{Run: r})
+	}
+	return f, nil
+}
+
+// run does a plan that has one cell.
+func run(p *compile.Plan) (*Run, error) {
+	b := p.Binder()
+	prog, ds := b.Bind(nil)
+	if prog == nil {
+		return nil, &ScriptError{ds}
+	}
+	r := &Run{Name: p.Name, Line: p.Line, Settings: b.Settings(), Lets: b.Lets(), Record: engine.Run(prog)}
+	r.Audit = audit.Judge(r.Record)
+	j := judge{rec: r.Record, rep: r.Audit}
+	for i, c := range statements(p) {
+		v := b.Claim(i)
+		out := Claim{Expect: c.expect, Unchecked: p.Overridden, Inconclusive: r.Inconclusive()}
+		if !out.Inconclusive {
+			if out.OK = j.holds(&c, v); !out.OK {
+				out.Got = j.got(&c, v)
+			} else {
+				out.Vacuous = j.vacuous(&c, v).String()
+			}
+		}
+		r.Claims = append(r.Claims, out)
+	}
+	return r, nil
+}
+
+// Sweep computes a sweep that the file does not have: axes over the run that o.Runs names, or over the top level alone. The
+// file's claims are not about it. Besides what Do returns, the error can be a *ScriptError: a name that is not there, a
+// value that cannot be, a cell that makes no sense.
+func (st *Study) Sweep(ctx context.Context, axes []compile.AxisSpec, o Options) (*Sweep, error) {
+	name := ""
+	if len(o.Runs) > 0 {
+		name = o.Runs[0]
+	}
+	p, ds := st.unit.Sweep(name, axes)
+	if p != nil {
+		ds = append(ds, p.Check()...)
+	}
+	if ds.HasErrors() {
+		return nil, &ScriptError{once(ds).Sort()}
+	}
+	return sweep(ctx, p, o, newProgress(o.Progress, []*compile.Plan{p}))
+}
+
+// ParseAxis reads an axis as it is written on the command line: "lease=1..25", "stall=2..29:3", "fencing=off,on".
+func ParseAxis(text string) (compile.AxisSpec, error) { return compile.ParseAxis(text) }
