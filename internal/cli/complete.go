@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"dlock/dsl"
+	"dlock/internal/golden"
+)
+
+// complete offers fixed words for a flag.
+func complete(cmd *cobra.Command, flag string, words ...string) {
+	register(cmd, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return words, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// register cannot fail for a flag that the same function has just defined.
+func register(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err)
+	}
+}
+
+// completeFiles offers scripts and folders.
+func completeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{golden.ScriptExt[1:]}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// completeSet offers "NAME=" for every let of the scripts on the line, then for every setting.
+func completeSet(cmd *cobra.Command, flag string) {
+	register(cmd, flag, func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var names []string
+		for _, n := range append(scriptWords(args, letNames), dsl.SettingNames()...) {
+			names = append(names, n+"=")
+		}
+		return names, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// completeRuns offers the runs of the scripts on the line.
+func completeRuns(cmd *cobra.Command, flag string) {
+	register(cmd, flag, func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return scriptWords(args, runNames), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// scriptWords asks the scripts among the arguments for words; a script that cannot be read or has errors has none.
+func scriptWords(args []string, words func(*dsl.Script) []string) []string {
+	var all []string
+	for _, name := range args {
+		info, err := os.Stat(name)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > dsl.MaxFileSize {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		if s, ds := dsl.Parse(name, text); s != nil && !ds.HasErrors() {
+			all = append(all, words(s)...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func letNames(s *dsl.Script) []string {
+	var names []string
+	for _, l := range s.Lets {
+		names = append(names, l.Name)
+	}
+	for _, b := range s.Blocks {
+		for _, l := range b.Lets {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// completeAxes offers "NAME=" for --over.
+func completeAxes(cmd *cobra.Command) { completeSet(cmd, "over") }
