@@ -8,21 +8,10 @@ import (
 	"dlock/internal/study"
 )
 
-func Diagnostics(w io.Writer, ds dsl.Diagnostics, sources map[string][]byte, width int, p *Palette) error {
-	return nil
-}
-func Transcript(w io.Writer, f *study.File, o Options) error                           { return nil }
-func Markdown(w io.Writer, f *study.File, o Options) error                             { return nil }
-func JSON(w io.Writer, files []*study.File) error                                      { return nil }
-func SweepText(w io.Writer, f *study.File, o Options) error                            { return nil } // only the sweeps of a file
-func SweepMarkdown(w io.Writer, f *study.File, o Options) error                        { return nil }
-func SweepJSON(w io.Writer, files []*study.File) error                                 { return nil }
-func SweepCSV(w io.Writer, files []*study.File) error                                  { return nil }
 func Compare(w io.Writer, runs []*study.Run, labels []string, o Options) error         { return nil }
 func CompareMarkdown(w io.Writer, runs []*study.Run, labels []string, o Options) error { return nil }
-func List(w io.Writer, scripts []*dsl.Script, o Options) error                         { return nil }
 
-// func Explain(w io.Writer, page dsl.CodePage, o Options) error
+func List(w io.Writer, scripts []*dsl.Script, o Options) error { return nil }
 
 // Grid is a table of scenarios (rows) by configurations (columns).
 type Grid struct {

@@ -1,0 +1,271 @@
+package report
+
+import (
+	"bufio"
+	"io"
+	"strings"
+)
+
+// DefaultWidth is the width that goldens are written in and that transcripts fit into.
+const DefaultWidth = 100
+
+// A page is what is to be said, before it is known whether it becomes text for a terminal or Markdown. Its texts are
+// made safe when they are put in.
+type page struct {
+	blocks []block
+}
+
+type block struct {
+	kind blockKind
+	text []span // title, heading, para
+	head []string
+	rows [][]span  // table: cells; figure: lines
+	rule []columns // table: how each column is set
+}
+
+type blockKind uint8
+
+const (
+	title   blockKind = iota // the name of the scenario
+	heading                  // a run, a sweep
+	section                  // a part of a run
+	para                     // running text, wrapped
+	figure                   // lines to be shown as they are
+	table                    // rows of cells; the last column is wrapped
+)
+
+// columns says how a column of a table is set.
+type columns uint8
+
+const (
+	left columns = iota
+	right
+)
+
+// A span is a stretch of text with one tone.
+type span struct {
+	text string
+	tone tone
+}
+
+func say(s string) span          { return span{safe(s), plain} }
+func mark(t tone, s string) span { return span{safe(s), t} }
+
+func (p *page) add(kind blockKind, text ...span) {
+	p.blocks = append(p.blocks, block{kind: kind, text: text})
+}
+
+// draw starts a figure or continues it with one more line.
+func (p *page) draw(line ...span) {
+	if n := len(p.blocks); n == 0 || p.blocks[n-1].kind != figure {
+		p.blocks = append(p.blocks, block{kind: figure})
+	}
+	last := &p.blocks[len(p.blocks)-1]
+	last.rows = append(last.rows, line)
+}
+
+// grid starts a table. A column's heading that starts with ">" is set to the right.
+func (p *page) grid(head ...string) *block {
+	b := block{kind: table, head: make([]string, len(head)), rule: make([]columns, len(head))}
+	for i, h := range head {
+		h, toRight := strings.CutPrefix(h, ">")
+		b.head[i] = safe(h)
+		if toRight {
+			b.rule[i] = right
+		}
+	}
+	p.blocks = append(p.blocks, b)
+	return &p.blocks[len(p.blocks)-1]
+}
+
+func (b *block) row(cells ...span) { b.rows = append(b.rows, cells) }
+
+// The blanks before the parts of a page and between the columns of a table.
+const (
+	indent = "  "
+	gap    = 2
+)
+
+// widest is the most that a column other than the last may take; longer cells go on below.
+const widest = 36
+
+// minLast is the narrowest that the last column of a table is squeezed to; below it the table grows over the width.
+const minLast = 24
+
+// printText writes a page for a terminal.
+func printText(w io.Writer, p *page, o Options) error {
+	t := textPrinter{w: bufio.NewWriter(w), width: o.width(), palette: o.Palette}
+	for i := range p.blocks {
+		t.block(&p.blocks[i], i == 0)
+	}
+	return t.w.Flush()
+}
+
+func (o Options) width() int {
+	if o.Width <= 0 {
+		return DefaultWidth
+	}
+	return o.Width
+}
+
+type textPrinter struct {
+	w       *bufio.Writer // keeps its first error until Flush
+	width   int
+	palette *Palette
+}
+
+func (t *textPrinter) put(s string) { _, _ = t.w.WriteString(s) }
+
+func (t *textPrinter) block(b *block, first bool) {
+	if !first && b.kind != para && b.kind != figure && b.kind != table {
+		t.put("\n")
+	}
+	switch b.kind {
+	case title, heading:
+		t.wrapped("", "  ", b.text)
+	case section:
+		t.wrapped("", indent, b.text)
+	case para:
+		t.wrapped(indent, indent, b.text)
+	case figure:
+		for _, line := range b.rows {
+			t.line(indent, line)
+		}
+	case table:
+		t.table(b)
+	}
+}
+
+func (t *textPrinter) line(before string, spans []span) {
+	t.put(strings.TrimRight(before+t.painted(spans), " ") + "\n")
+}
+
+func (t *textPrinter) painted(spans []span) string {
+	var b strings.Builder
+	for _, s := range spans {
+		b.WriteString(t.palette.paint(s.tone, s.text))
+	}
+	return b.String()
+}
+
+func (t *textPrinter) wrapped(first, next string, spans []span) {
+	for i, line := range wrap(spans, t.width-width(first)) {
+		if i == 0 {
+			t.line(first, line)
+		} else {
+			t.line(next, line)
+		}
+	}
+}
+
+func (t *textPrinter) table(b *block) {
+	last := len(b.head) - 1
+	widths := make([]int, last+1)
+	for i, h := range b.head {
+		widths[i] = width(h)
+		for _, row := range b.rows {
+			if i < len(row) {
+				widths[i] = max(widths[i], width(row[i].text))
+			}
+		}
+	}
+	before := indent
+	room := t.width - width(before)
+	for i, w := range widths[:last] {
+		widths[i] = max(min(w, widest), width(b.head[i]))
+		room -= widths[i] + gap
+	}
+	widths[last] = min(widths[last], max(room, minLast))
+	if strings.Join(b.head, "") != "" {
+		head := make([]span, len(b.head))
+		for i, h := range b.head {
+			head[i] = span{h, dim}
+		}
+		t.row(before, b, widths, head)
+	}
+	for _, row := range b.rows {
+		t.row(before, b, widths, row)
+	}
+}
+
+// row prints one row of a table; a cell that is wider than its column goes on below.
+func (t *textPrinter) row(before string, b *block, widths []int, cells []span) {
+	parts := make([][][]span, len(cells))
+	height := 0
+	for i, c := range cells {
+		parts[i] = wrap([]span{c}, widths[i])
+		height = max(height, len(parts[i]))
+	}
+	for y := range height {
+		var line []span
+		for i := range cells {
+			var part []span
+			if y < len(parts[i]) {
+				part = parts[i][y]
+			}
+			blanks := widths[i]
+			for _, s := range part {
+				blanks -= width(s.text)
+			}
+			pad := span{strings.Repeat(" ", max(blanks, 0)), plain}
+			if b.rule[i] == right {
+				line = append(append(line, pad), part...)
+			} else {
+				line = append(append(line, part...), pad)
+			}
+			line = append(line, span{strings.Repeat(" ", gap), plain})
+		}
+		t.line(before, line)
+	}
+}
+
+// wrap breaks spans at blanks into lines of at most n columns; a word that is longer is broken where the line ends.
+func wrap(spans []span, n int) [][]span {
+	n = max(n, 1)
+	var lines [][]span
+	var line []span
+	used := 0
+	flush := func() {
+		lines = append(lines, line)
+		line, used = nil, 0
+	}
+	put := func(s string, t tone) {
+		if k := len(line); k > 0 && line[k-1].tone == t {
+			line[k-1].text += s
+		} else {
+			line = append(line, span{s, t})
+		}
+		used += width(s)
+	}
+	for _, s := range spans {
+		for rest := s.text; rest != ""; {
+			word := rest
+			if i := strings.IndexByte(rest[1:], ' '); i >= 0 {
+				word = rest[:i+1]
+			}
+			rest = rest[len(word):]
+			if used > 0 && used+width(word) > n {
+				flush()
+				word = strings.TrimLeft(word, " ")
+			}
+			for width(word) > n {
+				head := clip(word, n-used)
+				if head == "" && used == 0 {
+					break // one character is wider than the line
+				}
+				if head != "" {
+					put(head, s.tone)
+				}
+				flush()
+				word = word[len(head):]
+			}
+			if word != "" {
+				put(word, s.tone)
+			}
+		}
+	}
+	if line != nil || lines == nil {
+		flush()
+	}
+	return lines
+}

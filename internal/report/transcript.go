@@ -1,0 +1,359 @@
+package report
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"dlock/audit"
+	"dlock/dsl"
+	"dlock/engine"
+	"dlock/internal/study"
+)
+
+// Transcript writes everything that a file says and what came of it, for a terminal. It is also what a golden holds, so
+// the same file always gives the same bytes. It returns the first error of w.
+func Transcript(w io.Writer, f *study.File, o Options) error {
+	return printText(w, filePage(f, o), o)
+}
+
+// Markdown writes what Transcript writes, as Markdown. It returns the first error of w.
+func Markdown(w io.Writer, f *study.File, o Options) error {
+	return printMarkdown(w, filePage(f, o))
+}
+
+func filePage(f *study.File, o Options) *page {
+	p := &page{}
+	if f.Script != nil {
+		p.add(title, mark(bold, scriptTitle(f.Script)))
+		if !o.Quiet {
+			p.about(f.Script.About)
+		}
+	}
+	for _, item := range f.Items {
+		switch {
+		case item.Run != nil && o.Quiet:
+			quietRun(p, item.Run)
+		case item.Run != nil:
+			runPage(p, item.Run)
+		case item.Sweep != nil && o.Quiet:
+			quietSweep(p, item.Sweep)
+		case item.Sweep != nil:
+			sweepPage(p, f.Script, item.Sweep, o)
+		}
+	}
+	return p
+}
+
+// about shows the file's description; an empty line of it starts a new paragraph.
+func (p *page) about(text string) {
+	var lines []string
+	flush := func() {
+		if len(lines) > 0 {
+			p.add(para, say(strings.Join(lines, " ")))
+		}
+		lines = nil
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			flush()
+		} else {
+			lines = append(lines, line)
+		}
+	}
+	flush()
+}
+
+func quietRun(p *page, r *study.Run) {
+	p.add(heading, mark(bold, runName(r)))
+	p.add(para, say(Verdict(r)))
+	claims(p, slices.DeleteFunc(slices.Clone(r.Claims), holds))
+}
+
+func runPage(p *page, r *study.Run) {
+	t := newTeller(r)
+	p.add(heading, mark(bold, runName(r)), say("  "+headline(r)))
+	events(p, t.story())
+	t.draw(p)
+	t.leases(p)
+	t.writes(p)
+	t.laws(p)
+	claims(p, r.Claims)
+	p.add(section, mark(bold, "What happened"))
+	p.add(para, say(t.verdict()))
+}
+
+// headline lists the settings that say what kind of world it is, those that are not the default, and the lets.
+func headline(r *study.Run) string {
+	var parts, lets []string
+	for i, v := range shownSettings(r.Settings, r.Record) {
+		if i == 0 && v.Name == "servers" {
+			parts = append(parts, count(v.N, "server"))
+			continue
+		}
+		parts = append(parts, v.Name+" "+settingText(v, r.Record))
+	}
+	for _, v := range r.Lets {
+		lets = append(lets, v.Name+" = "+v.Text())
+	}
+	return join([]string{strings.Join(parts, ", "), strings.Join(lets, ", ")}, "; ")
+}
+
+// shownSettings keeps the number of servers, the quorum and the fencing, which every reader asks for, and what is not
+// the default.
+func shownSettings(settings []study.Value, rec *engine.Record) []study.Value {
+	var shown []study.Value
+	for _, v := range settings {
+		switch v.Name {
+		case "servers", "quorum", "fencing":
+		case "lock-delay":
+			if v.N == 0 {
+				continue
+			}
+		case "horizon":
+			continue // it follows from the schedule
+		case "initial":
+			if rec.Program.Settings.Initial == "" {
+				continue
+			}
+		default:
+			if words := dsl.SettingWords(v.Name); len(words) > 0 && v.Word == words[0] {
+				continue
+			}
+		}
+		shown = append(shown, v)
+	}
+	return shown
+}
+
+func settingText(v study.Value, rec *engine.Record) string {
+	if v.Name == "initial" {
+		return value(rec.Program.Settings.Initial)
+	}
+	return v.Text()
+}
+
+// events prints the happenings of a run as a table.
+func events(p *page, lines []happening) {
+	if len(lines) == 0 {
+		p.add(para, say("Nothing happens."))
+		return
+	}
+	g := p.grid(">tick", "who", "what", "", "")
+	for _, h := range lines {
+		outcome, what := mark(h.tone, h.outcome), say(h.what)
+		if h.calm {
+			outcome.tone = dim
+		}
+		g.row(say(stretch(h.from, h.to)), say(h.who), what, outcome, say(h.why))
+	}
+}
+
+// maxRows is how many rows the tables of leases and writes show. The events above them and the JSON have all.
+const maxRows = 100
+
+// more says how much a table leaves out.
+func (p *page) more(total int, noun string) {
+	if total > maxRows {
+		p.add(para, mark(dim, "and "+count(total-maxRows, "more "+noun)+"; --format json has all"))
+	}
+}
+
+// leases lists what the servers' records say, the evidence for or against the lock.
+func (t *teller) leases(p *page) {
+	if len(t.rec.Leases) == 0 {
+		return
+	}
+	said := count(len(t.rec.Leases), "lease") + " on " + count(t.settings().Servers, "server") + ", "
+	verdict := mark(good, "not one pair overlaps")
+	if n := t.aud.Counts[audit.Overlap]; n > 0 {
+		verdict = mark(bad, count(n, "pair")+" overlap")
+		if n == 1 {
+			verdict = mark(bad, "1 pair overlaps")
+		}
+	}
+	p.add(section, mark(bold, "Leases"), say("  "+said), verdict)
+	type group struct {
+		lease   *engine.Lease
+		servers []int32
+	}
+	var groups []group
+	for i := range t.rec.Leases {
+		l := &t.rec.Leases[i]
+		at := -1
+		for j := len(groups) - 1; j >= 0 && j >= len(groups)-t.settings().Servers && at < 0; j-- {
+			if g := groups[j].lease; g.Client == l.Client && g.Token == l.Token && g.Start.Tick == l.Start.Tick &&
+				g.End.Tick == l.End.Tick && g.Ended == l.Ended {
+				at = j
+			}
+		}
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, group{lease: l})
+		}
+		groups[at].servers = append(groups[at].servers, l.Server)
+	}
+	g := p.grid("who", ">token", "lives in", "ends by", "on")
+	for i, r := range groups {
+		if i == maxRows {
+			break
+		}
+		slices.Sort(r.servers)
+		ended := r.lease.Ended.String()
+		switch r.lease.Ended {
+		case engine.Open:
+			ended = "never"
+		case engine.RanOut:
+			ended = "running out"
+		}
+		g.row(say(t.client(r.lease.Client)), say(number(r.lease.Token)), say(interval(r.lease.Start.Tick, r.lease.End.Tick)),
+			say(ended), say(serverList(slices.Compact(r.servers))))
+	}
+	p.more(len(groups), "row")
+}
+
+// writes lists every write that was sent.
+func (t *teller) writes(p *page) {
+	if len(t.rec.Writes) == 0 {
+		return
+	}
+	p.add(section, mark(bold, "Writes"), say("  what is left is "+value(t.rec.Value(t.rec.Final))))
+	g := p.grid(">sent", ">applied", "who", "writes", ">base", ">token", "", "")
+	for i := range t.rec.Writes {
+		if i == maxRows {
+			break
+		}
+		w := &t.rec.Writes[i]
+		applied := tick(w.Applied.Tick)
+		if w.Applied.Tick == engine.Forever {
+			applied = blank
+		}
+		base := number(w.Base)
+		if w.Verb == engine.Write {
+			base = blank // it does not look at what was there
+		}
+		g.row(say(tick(w.Sent.Tick)), say(applied), say(t.client(w.Client)), say(value(t.rec.Value(w.Value))), say(base),
+			say(number(w.Token)), mark(t.verdictTone(int32(i)), verdictWord(w)), say(t.remark(int32(i))))
+	}
+	p.more(len(t.rec.Writes), "write")
+}
+
+// remark names the laws that a write broke, or why it was refused.
+func (t *teller) remark(i int32) string {
+	w, b := &t.rec.Writes[i], t.writers[i]
+	var parts []string
+	if !w.Accepted {
+		parts = append(parts, w.Reason.String())
+	}
+	if b.stale != nil {
+		parts = append(parts, audit.StaleWrite.String())
+	}
+	if len(b.lost) > 0 {
+		parts = append(parts, audit.LostUpdate.String())
+	}
+	if b.unlocked != nil {
+		parts = append(parts, audit.UnlockedWrite.String())
+	}
+	if b.refused != nil {
+		parts = append(parts, audit.RefusedHolder.String())
+	}
+	return join(parts, ", ")
+}
+
+// laws gives every law its verdict: the broken ones with what broke them first, the others by name.
+func (t *teller) laws(p *page) {
+	p.add(section, mark(bold, "Laws"))
+	g := p.grid("", "", "")
+	var kept []string
+	for _, l := range laws() {
+		n := t.aud.Counts[l]
+		if n == 0 {
+			kept = append(kept, l.String())
+			continue
+		}
+		says := meaning(l)
+		if f := t.first(l); f != nil {
+			says = t.finding(f)
+		}
+		if n > 1 {
+			says += " (the first of " + number(n) + ")"
+		}
+		g.row(mark(bad, "BROKEN "+number(n)), say(l.String()), say(says))
+	}
+	if len(kept) == int(audit.NumLaws) {
+		g.row(mark(good, "ok"), say("all "+number(len(kept))), say(strings.Join(kept, ", ")))
+	} else if len(kept) > 0 {
+		g.row(mark(good, "ok"), say(number(len(kept))+" others"), say(strings.Join(kept, ", ")))
+	}
+}
+
+// holds tells whether a claim is as it should be.
+func holds(c study.Claim) bool { return !c.Unchecked && c.OK && c.Vacuous == "" }
+
+// claims lists what the file claims, with verdicts.
+func claims(p *page, list []study.Claim) {
+	if len(list) == 0 {
+		return
+	}
+	failed := 0
+	for _, c := range list {
+		if !c.Unchecked && !holds(c) {
+			failed++
+		}
+	}
+	verdict := mark(good, "all hold")
+	switch {
+	case failed > 0:
+		verdict = mark(bad, number(failed)+" of "+number(len(list))+" fail")
+	case slices.ContainsFunc(list, func(c study.Claim) bool { return c.Unchecked }):
+		verdict = mark(plain, "not checked, since the command line overrides the file")
+	}
+	p.add(section, mark(bold, "Claims"), say("  "), verdict)
+	g := p.grid("", "", "")
+	for _, c := range list {
+		text := claimText(c)
+		switch {
+		case c.Unchecked:
+			g.row(mark(dim, "unchecked"), say(text), say(""))
+		case !c.OK:
+			g.row(mark(bad, "FAILS"), say(text), say(claimWhy(c)))
+		case c.Vacuous != "":
+			g.row(mark(bad, "VACUOUS"), say(text), say("it could not have failed: "+c.Vacuous))
+		default:
+			g.row(mark(good, "ok"), say(text), say(""))
+		}
+	}
+}
+
+func claimText(c study.Claim) string {
+	if c.Expect == nil {
+		return "expect"
+	}
+	return c.Expect.Source
+}
+
+func claimWhy(c study.Claim) string {
+	var parts []string
+	if c.Got != "" {
+		parts = append(parts, "got: "+c.Got)
+	}
+	if c.Broken > 0 {
+		parts = append(parts, "in "+count(c.Broken, "cell"))
+	}
+	for _, f := range c.Cells {
+		parts = append(parts, cellName(f.At)+prefixed(" gives ", f.Got))
+	}
+	if c.Expect != nil {
+		parts = append(parts, sourceLine(int32(c.Expect.Span.Start.Line)))
+	}
+	return join(parts, "; ")
+}
+
+// cellName names a cell by the values of its axes.
+func cellName(at []study.Value) string {
+	parts := make([]string, len(at))
+	for i, v := range at {
+		parts[i] = v.Name + " " + v.Text()
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,301 @@
+package report
+
+import (
+	"strings"
+
+	"dlock/audit"
+	"dlock/engine"
+	"dlock/internal/study"
+)
+
+// Verdict says what happened to the data of a run and where the fault lies, for a reader who has never heard of fencing.
+func Verdict(r *study.Run) string { return newTeller(r).verdict() }
+
+// verdict has two halves: what became of the data, and who is to blame.
+func (t *teller) verdict() string {
+	if l := t.rec.Limit; l != engine.NoLimit {
+		return "The run was stopped early, because it reached a limit (" + limitWord(l) + "): nothing can be said about its end."
+	}
+	return join([]string{t.data(), t.blame(), t.waiting()}, " ")
+}
+
+func limitWord(l engine.LimitKind) string {
+	switch l {
+	case engine.LimitRequests:
+		return "requests to servers"
+	case engine.LimitEvents:
+		return "pieces of work"
+	case engine.LimitTicks:
+		return "the last tick"
+	case engine.LimitValue:
+		return "the size of the values"
+	}
+	return "unknown"
+}
+
+// first gives the first finding of a law.
+func (t *teller) first(l audit.Law) *audit.Finding {
+	for i := range t.aud.Findings {
+		if f := &t.aud.Findings[i]; f.Law == l {
+			return f
+		}
+	}
+	return nil
+}
+
+// data says what is left and how it came about.
+func (t *teller) data() string {
+	final := value(t.rec.Value(t.rec.Final))
+	if f := t.first(audit.StaleWrite); f != nil {
+		return t.overwritten(final, f)
+	}
+	if f := t.first(audit.LostUpdate); f != nil {
+		return t.forgotten(final, f)
+	}
+	if i := t.lastRefused(); i != engine.None {
+		return t.refused(final, i)
+	}
+	switch t.aud.Writes {
+	case 0:
+		return "Nothing was written: the value is still " + final + "."
+	case 1:
+		return final + " is left, by the one write that was accepted."
+	default:
+		return final + " is left, by " + count(t.aud.Writes, "write") + ", and none of them is lost."
+	}
+}
+
+// overwritten tells of a stale write: who was overtaken, and how it came to write all the same.
+func (t *teller) overwritten(final string, f *audit.Finding) string {
+	late, by := at(t.rec.Writes, f.Index), at(t.rec.Writes, f.By)
+	if late == nil || by == nil {
+		return final + " is left after a stale write."
+	}
+	a, b := t.client(late.Client), t.client(by.Client)
+	var s strings.Builder
+	if t.rec.Final == late.Value {
+		s.WriteString(final + " is left because " + a + " wrote over work that " + b + " had finished: ")
+	} else {
+		s.WriteString(a + " wrote over work that " + b + " had finished (" + final + " is left): ")
+	}
+	s.WriteString(t.howLate(late))
+	s.WriteString("; " + b + " got the lock and wrote at " + tick(by.Applied.Tick) + "; and at " + tick(late.Applied.Tick))
+	basis := ""
+	if r := t.lastRead(late); r != nil && late.Verb == engine.Append {
+		basis = "computed from its read at " + tick(r.Applied.Tick)
+	}
+	switch {
+	case late.Sent.Tick < late.Applied.Tick:
+		s.WriteString(" a write landed that " + a + " had sent at " + tick(late.Sent.Tick) + prefixed(", ", basis) + ".")
+	case t.believes(late.Client, late.Sent):
+		s.WriteString(" " + a + ", still believing that it held the lock, wrote" + prefixed(" a value ", basis) + ".")
+	default:
+		s.WriteString(" " + a + " wrote" + prefixed(" a value ", basis) + ".")
+	}
+	if n := t.aud.Counts[audit.StaleWrite] - 1; n > 0 {
+		s.WriteString(" So did " + count(n, "more write") + ".")
+	}
+	return s.String()
+}
+
+// howLate says how a client lost the lock before its write landed.
+func (t *teller) howLate(w *engine.WriteOp) string {
+	who := t.client(w.Client)
+	why, end := t.holdEnd(w.Client, w.Applied.Tick, w.Token)
+	if why == "" {
+		return who + " wrote with token " + number(w.Token) + " although a later grant had been used"
+	}
+	s := strings.Replace(why, "its lease", who+"'s lease", 1)
+	if strings.HasPrefix(s, "it ") {
+		s = who + strings.TrimPrefix(s, "it")
+	}
+	if end == engine.Forever {
+		return s
+	}
+	for i := range t.rec.Pauses {
+		if p := &t.rec.Pauses[i]; p.Client == w.Client && p.Start.Tick <= end && end < p.End {
+			return s + " while " + who + " was paused"
+		}
+	}
+	return s
+}
+
+// believes tells whether a client believes at a moment that it holds the lock.
+func (t *teller) believes(client int32, m engine.Moment) bool {
+	for i := range t.rec.Beliefs {
+		if b := &t.rec.Beliefs[i]; b.Client == client && b.Start.Before(m) && m.Before(b.End) {
+			return true
+		}
+	}
+	return false
+}
+
+// forgotten tells of a lost update that no token shows.
+func (t *teller) forgotten(final string, f *audit.Finding) string {
+	lost, by := at(t.rec.Writes, f.Index), at(t.rec.Writes, f.By)
+	if lost == nil || by == nil {
+		return final + " is left, and a write is lost."
+	}
+	a, b := t.client(lost.Client), t.client(by.Client)
+	s := final + " is left, and what " + a + " wrote at " + tick(lost.Applied.Tick) + " is lost: " + b + " appended to "
+	if r := t.lastRead(by); r != nil {
+		s += "the copy that it had read at " + tick(r.Applied.Tick)
+	} else {
+		s += "an older copy"
+	}
+	s += ", before " + a + "'s write landed, and its own landed at " + tick(by.Applied.Tick) + "."
+	if a == b {
+		s = final + " is left, and what " + a + " wrote at " + tick(lost.Applied.Tick) + " is lost: its write of " +
+			tick(by.Applied.Tick) + " was computed from an older copy."
+	}
+	return s
+}
+
+// lastRead finds the read that a write's copy came from.
+func (t *teller) lastRead(w *engine.WriteOp) *engine.ReadOp {
+	var found *engine.ReadOp
+	for i := range t.rec.Reads {
+		r := &t.rec.Reads[i]
+		if r.Client == w.Client && r.Version == w.Base && r.Heard != engine.Forever && r.Heard <= w.Sent.Tick {
+			found = r
+		}
+	}
+	return found
+}
+
+// lastRefused gives the last write that the resource refused.
+func (t *teller) lastRefused() int32 {
+	last := engine.None
+	for i := range t.rec.Writes {
+		if w := &t.rec.Writes[i]; !w.Accepted && w.Applied.Tick != engine.Forever &&
+			(last == engine.None || t.rec.Writes[last].Applied.Before(w.Applied)) {
+			last = int32(i)
+		}
+	}
+	return last
+}
+
+// refused tells of a write that the resource did not take.
+func (t *teller) refused(final string, i int32) string {
+	w := &t.rec.Writes[i]
+	who := t.client(w.Client)
+	s := final + " is left: at " + tick(w.Applied.Tick) + " the resource refused " + who + "'s write, because "
+	switch w.Reason {
+	case engine.ReasonStale:
+		s += "its token " + number(w.Token) + " is lower than token " + number(w.Highest)
+		if at, ok := t.applied(i, w.Highest); ok {
+			s += ", which it had applied at " + tick(at)
+		} else {
+			s += ", which it knew already"
+		}
+	case engine.ReasonStrict:
+		s += "its token " + number(w.Token) + " was used already"
+	case engine.ReasonVersion:
+		s += "the value had changed since " + who + " read it"
+	case engine.ReasonLock:
+		s += who + " did not hold the lock when it landed"
+	case engine.ReasonBefore:
+		s += "it came after its deadline"
+	default:
+		s += "it was not allowed"
+	}
+	switch {
+	case w.Heard == engine.Forever:
+		s += "; " + who + " does not learn of it."
+	case t.laterAccepted(w):
+		s += "; " + who + " was told, tried again, and its later write was accepted."
+	default:
+		s += "; " + who + " is told, and nothing that was finished is lost."
+	}
+	return s
+}
+
+// laterAccepted tells whether the client of a refused write had one accepted afterwards.
+func (t *teller) laterAccepted(w *engine.WriteOp) bool {
+	for i := range t.rec.Writes {
+		if o := &t.rec.Writes[i]; o.Client == w.Client && o.Accepted && w.Applied.Before(o.Applied) {
+			return true
+		}
+	}
+	return false
+}
+
+// innocent is the sentence that most runs here come to.
+func (t *teller) innocent() string {
+	return "The lock is innocent: not one pair of its " + count(len(t.rec.Promises), "lease") + " overlaps"
+}
+
+// blame words the place of the fault that the audit gives.
+func (t *teller) blame() string {
+	switch t.aud.Fault {
+	case audit.FaultLock:
+		f := t.first(audit.DoubleHold)
+		if f == nil {
+			f = t.first(audit.Overlap)
+		}
+		s := "The fault is the lock's: it let two clients in at once"
+		if f != nil {
+			s = "The fault is the lock's: " + t.finding(f)
+		}
+		return s + "."
+	case audit.FaultTokens:
+		s := "The fault is in the tokens: the lock's numbers do not rise from grant to grant, so no fence can rely on them"
+		if f := t.first(audit.TokenRegress); f != nil {
+			s += " (" + t.finding(f) + ")"
+		}
+		return s + "."
+	case audit.FaultResource:
+		return t.innocent() + ". " + t.resourceFault()
+	case audit.FaultSnapshot:
+		return t.innocent() + ", and no write was stale. The fault is in the read-modify-write: " +
+			"a token check on writes does not see an old copy; fence-at read, fence-at grant or guard version does."
+	case audit.FaultBypass:
+		f := t.first(audit.UnlockedWrite)
+		if f == nil {
+			return "A write went past the lock and did no harm, because nobody was there to be hurt by it."
+		}
+		return "But at " + tick(f.T) + " " + t.client(f.Client) + " wrote without holding the lock" +
+			prefixed(": ", t.lostHold(f.Client, f.T, f.Token)) +
+			". It did no harm only because nobody else was there to be hurt by it."
+	}
+	if t.first(audit.RefusedHolder) != nil {
+		return "But the fence refused a write of the holder: safe, and of no use to the client."
+	}
+	if len(t.rec.Promises) == 0 {
+		return ""
+	}
+	return t.innocent() + "."
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+// resourceFault says what the resource could have known.
+func (t *teller) resourceFault() string {
+	if f := t.first(audit.StaleWrite); f != nil {
+		s := "The fault is the resource's: it took token " + number(f.Token) + " after token " + number(f.Applied)
+		if t.settings().Fencing == engine.FencingOff {
+			return s + ", because it compares no tokens (fencing off)."
+		}
+		return s + ", because it no longer knew the higher one."
+	}
+	return "The fault is the resource's: it took a write from a client that was not the holder, and never asked."
+}
+
+// waiting adds what became of those who never got the lock.
+func (t *teller) waiting() string {
+	if f := t.first(audit.Deadlock); f != nil {
+		return "Deadlock: " + t.finding(f) + "."
+	}
+	if f := t.first(audit.Starvation); f != nil {
+		return "Starvation: " + t.finding(f) + "."
+	}
+	if f := t.first(audit.Orphan); f != nil {
+		return "Orphan: " + t.finding(f) + "."
+	}
+	return ""
+}
