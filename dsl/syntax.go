@@ -1,0 +1,118 @@
+package dsl
+
+import (
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// unexpected words a line that the grammar does not take: where it stopped, and what could have stood there. message is
+// participle's, from which only the first production that it expected is read; "" if it expected nothing more.
+func (f *file) unexpected(r *row, pos lexer.Position, message string) {
+	i := 0
+	for i < len(r.tokens) && r.tokens[i].Pos.Offset < pos.Offset {
+		i++
+	}
+	last := r.tokens[len(r.tokens)-1]
+	end := after(last.Pos, last.Value)
+	at, found := f.span(end, end), "the end of the line"
+	if i < len(r.tokens) {
+		at, found = f.tokenSpan(r.tokens[i]), quote(r.tokens[i].Value)
+	}
+	var before lexer.Token
+	if i > 0 {
+		before = r.tokens[i-1]
+	}
+	_, expected, _ := strings.Cut(message, "(expected ")
+	want := wanted(expected, before.Value)
+	switch {
+	case i == 0:
+		f.syntaxFault(r, CodeSyntax, at, "no line starts with "+found, "", "a line starts with a setting, scenario, let, at, every, run, sweep, expect, +N or }")
+	case want != "":
+		f.syntaxFault(r, CodeSyntax, at, "expected "+want+" after "+quote(before.Value)+", found "+found, "", strayHint(r, i))
+	default:
+		f.syntaxFault(r, CodeSyntax, at, "unexpected "+found, "The line would be complete before it.", strayHint(r, i))
+	}
+}
+
+// wanted names the first thing that the grammar expected, for people.
+func wanted(expected, before string) string {
+	switch {
+	case strings.HasPrefix(expected, "(<int>") || strings.HasPrefix(expected, "Expr") || strings.HasPrefix(expected, "Term") ||
+		strings.HasPrefix(expected, "Time") || strings.HasPrefix(expected, "Ttl"):
+		if before == "iff" || before == "where" {
+			return "a condition"
+		}
+		return "a number"
+	case strings.HasPrefix(expected, `"`):
+		word, _, _ := strings.Cut(expected[1:], `"`)
+		return "`" + word + "`"
+	}
+	production := expected
+	if i := strings.IndexAny(production, " +*?)"); i >= 0 {
+		production = production[:i]
+	}
+	switch production {
+	case "Doing":
+		return "a verb"
+	case "Retry":
+		return "`every`"
+	case "Servers", "ServerName":
+		return "a server such as s1 or s2..s4"
+	case "Quoted":
+		return "a text in quotes"
+	case "Axis":
+		return "a let or a setting"
+	case "AxisItem", "SettingValue":
+		return "a value"
+	case "Claim":
+		return "a claim"
+	case "Guard":
+		return "`version`, `lock` or `before`"
+	case "(NetPart":
+		return "an actor"
+	case `(("value"`:
+		return "a client, `nobody` or `value`"
+	case "Word":
+		switch before {
+		case "at", "cut", "heal":
+			return "a client"
+		case "let":
+			return "a name"
+		case "if":
+			return "`checked` or `valid`"
+		case "when", "never":
+			return "an outcome"
+		case "no":
+			return "a law"
+		}
+		return "a word"
+	case "Message":
+		return "a time"
+	}
+	return ""
+}
+
+// strayHint knows the slips that end a line too early, or not early enough.
+func strayHint(r *row, i int) string {
+	if i == len(r.tokens) {
+		return ""
+	}
+	switch t, before := r.tokens[i], r.tokens[i-1]; {
+	case t.Value == "=":
+		return "write `==` to compare"
+	case t.Value == "," && before.Type == tokServer:
+		return "servers are listed with blanks between them: s1 s3..s5"
+	case before.Value == "{":
+		return "the lines of a block start on the line after the brace"
+	case t.Value == "}":
+		return "a closing brace stands on a line of its own"
+	case before.Value == "}":
+		return "only `when OUTCOME {` can follow a closing brace"
+	case t.Value == "{":
+		return "only run, sweep and steps open a block"
+	case t.Value == "until" || t.Value == "every":
+		return "`every K [until T]` follows `retry`"
+	}
+	return ""
+}
