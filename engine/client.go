@@ -114,7 +114,7 @@ func (m *Machine) poll(t int32) {
 		m.outcome(tr.step, Denied)
 		return
 	}
-	if m.cur.Tick > m.p.Settings.Horizon && rt.Polls > 0 {
+	if m.cur.Tick > m.horizon && rt.Polls > 0 {
 		rt.End, rt.Ended = TrialHorizon, m.cur
 		m.event(Event{Verb: Acquire, Outcome: Denied, Client: s.Client, Step: tr.step, Line: s.Line,
 			Sent: m.cur.Tick, Heard: m.cur.Tick, Index: None})
@@ -144,7 +144,7 @@ func (m *Machine) denied(o *op) {
 		rt.End = TrialDenied
 	case next > tr.until:
 		rt.End = TrialUntil
-	case next > m.p.Settings.Horizon:
+	case next > m.horizon:
 		rt.End = TrialHorizon
 	default:
 		o.outcome = Waiting
@@ -184,7 +184,7 @@ func (m *Machine) granted(o *op) {
 }
 
 func (m *Machine) pushRenewal(step, client, dog int32, at Tick) {
-	if at <= m.p.Settings.Horizon {
+	if at <= m.horizon {
 		m.push(item{tick: at, line: m.p.Steps[step].Line, server: None, client: client, kind: itemRenew, a: step, b: dog})
 	}
 }

@@ -29,9 +29,19 @@ type Machine struct {
 	// resource. The number is the fault's index plus one.
 	cuts []int32
 
+	horizon Tick
+	holes   []hole
+	masks   []uint64 // by step: the holes of its subtree
+	timed   bool
+	ready   []int32 // what Look found
+	slack   []int32
+	live    liveSet
+
 	resource resource
 	ordered  int64 // tokens ordered: the last number given
-	lengths  []int32
+	// shared, when forking, gives equal values equal indices in every state.
+	shared  map[valueKey]int32
+	lengths []int32
 }
 
 // NewMachine makes a machine without a program.
@@ -80,9 +90,12 @@ func (m *Machine) start(p *Program, rec *Record) {
 	m.cuts = resize(m.cuts, len(p.Clients)*(p.Settings.Servers+1))
 	clear(m.cuts)
 
+	m.horizon = p.Settings.Horizon
+	m.holes = resize(m.holes, len(p.Holes))
+	clear(m.holes)
 	for _, i := range p.Roots {
 		s := &p.Steps[i]
-		it := item{tick: s.At, line: s.Line, server: None, client: s.Client, a: i}
+		it := item{tick: s.At, line: s.Line, server: None, client: s.Client, a: i, hole: s.Hole, alts: s.Alts.Len() > 0}
 		if s.Repeat == Every {
 			if s.At > s.Last {
 				continue
@@ -106,11 +119,16 @@ func (m *Machine) step() bool {
 		m.rec.Limit = LimitEvents
 		return false
 	}
-	it := m.pop()
+	m.do(m.pop())
+	return true
+}
+
+// do does one piece of work, as a moment of its own.
+func (m *Machine) do(it item) {
 	m.seq++
 	m.cur = Moment{it.tick, m.seq}
 	if it.client != None && m.heldUp(&it) {
-		return true
+		return
 	}
 	m.rec.Last = it.tick
 	switch it.kind {
@@ -132,7 +150,6 @@ func (m *Machine) step() bool {
 	case itemSilent:
 		m.decide(it.a)
 	}
-	return true
 }
 
 // heldUp deals with a client's work when the client is gone or paused, and tells whether it did.
@@ -225,7 +242,15 @@ func (m *Machine) outcome(step int32, o Outcome) {
 		}
 		for i := blk.Steps.Lo; i < blk.Steps.Hi; i++ {
 			n := &m.p.Steps[i]
-			m.push(item{tick: m.cur.Tick + n.At, line: n.Line, server: None, client: n.Client, a: i})
+			it := item{tick: m.cur.Tick + n.At, line: n.Line, server: None, client: n.Client, a: i}
+			if n.Hole != 0 {
+				h := &m.holes[n.Hole-1]
+				it.tick += Tick(h.first) * m.p.Holes[n.Hole-1].By
+				if !h.decided {
+					it.hole = n.Hole
+				}
+			}
+			m.push(it)
 		}
 	}
 }
@@ -302,6 +327,9 @@ func (m *Machine) clockFault(step int32, c *clock, server int32) {
 
 // value makes the value that follows prev by text, and gives its index.
 func (m *Machine) value(prev int32, text string) int32 {
+	if m.shared != nil {
+		return m.sharedValue(prev, text)
+	}
 	length := len(text)
 	if prev != None {
 		length += int(m.lengths[prev])

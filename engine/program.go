@@ -230,6 +230,20 @@ type Step struct {
 	ClockStop  bool
 	Restart    Restart
 	Blocks     Span // into Blocks
+
+	// Hole is 1 plus the hole that At waits for, 0 for none: At is bound at the hole's first value.
+	Hole int32
+	// Alts lists, in Program.Alts, the steps of which the adversary picks one when this step's turn comes; empty for an
+	// ordinary step. With Maybe the choice comes before anything else.
+	Alts  Span
+	Maybe bool
+}
+
+// Hole is a number that the adversary chooses as late as it can: N values, By ticks apart.
+type Hole struct {
+	N   int32
+	By  Tick
+	Own bool // it stands in a line that may not be there; then it is not chosen
 }
 
 // Block is the steps that run when their step's outcome is in On (bit 1<<Outcome).
@@ -250,4 +264,9 @@ type Program struct {
 	Blocks    []Block
 	Messages  []Message
 	ServerIDs []int32 // server indices, 0 is s1
+
+	// What is left to an adversary; all empty in an ordinary run.
+	Holes []Hole
+	Alts  []int32 // step indices, None for a line that is not there
+	Ties  bool    // who goes first within a tick is open
 }

@@ -22,6 +22,8 @@ type item struct {
 	client int32 // whose turn it is; None for servers and deliveries, which no pause holds up
 	a, b   int32
 	kind   itemKind
+	hole   int32 // 1 plus the undecided hole that the tick waits for, 0 for none
+	alts   bool  // the adversary has still to say which step this is
 }
 
 func (x *item) before(y *item) bool {
@@ -59,12 +61,26 @@ func (m *Machine) push(it item) {
 
 // pop takes the first item. The queue must not be empty.
 func (m *Machine) pop() item {
+	return m.remove(0)
+}
+
+// remove takes the item at a place of the heap.
+func (m *Machine) remove(at int) item {
 	q := m.queue
-	top := q[0]
+	top := q[at]
 	last := len(q) - 1
-	q[0] = q[last]
+	q[at] = q[last]
 	q = q[:last]
-	for i := 0; ; {
+	if at == last {
+		m.queue = q
+		return top
+	}
+	i := at
+	for i > 0 && q[i].before(&q[(i-1)/2]) {
+		q[i], q[(i-1)/2] = q[(i-1)/2], q[i]
+		i = (i - 1) / 2
+	}
+	for {
 		l := 2*i + 1
 		if l >= last {
 			break

@@ -10,12 +10,13 @@ type server struct {
 	held     bool // there is lease state
 	live     bool // by its own clock the lease has not ended; once ended, a clock set back does not revive it
 	owner    int32
-	op       int32 // the operation whose vote it is
-	lease    int32 // in the record
-	stamp    Tick  // the reading at which it is over
-	due      Tick  // the true tick at which the server's clock gets there
-	ended    Tick  // !live: the server's reading when it ended
-	lastVote Tick  // the server's reading at the last vote or renewal
+	op       int32  // the operation whose vote it is
+	lease    int32  // in the record
+	stamp    Tick   // the reading at which it is over
+	due      Tick   // the true tick at which the server's clock gets there
+	ended    Tick   // !live: the server's reading when it ended
+	lastVote Tick   // the server's reading at the last vote or renewal
+	voters   uint64 // the clients that were voted into the living lease, as bits; for snapshots, of at most 64 clients
 }
 
 // settle ends the lease if the server's clock has passed its end. Leases that end come first in their tick, so a lease
@@ -96,6 +97,7 @@ func (m *Machine) vote(id, sv int32) answer {
 	switch {
 	case m.p.Settings.Reentrant && m.owns(s, o):
 		m.moveLease(sv, o)
+		s.voters |= 1 << o.client
 		v.Kind, v.Token, v.Lease = VoteAgain, m.rec.Leases[s.lease].Token, s.lease
 		o.again = true
 		m.rec.Attempts[o.attempt].Again = true
@@ -186,7 +188,7 @@ func (m *Machine) openLease(id, sv int32) {
 		Server: sv, Client: o.client, Owner: o.owner, Token: token, Attempt: o.attempt, Line: o.line,
 		Promise: m.promise(o, sv, token), Start: m.cur, End: Never(), Gone: Never(),
 	})
-	s.held, s.live, s.owner, s.op = true, true, o.owner, id
+	s.held, s.live, s.owner, s.op, s.voters = true, true, o.owner, id, 1<<o.client
 	s.lease = int32(len(m.rec.Leases) - 1)
 	m.extend(sv, m.base(s, o), m.ttl(o.ttl))
 }

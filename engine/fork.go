@@ -1,0 +1,361 @@
+package engine
+
+// hole is a number that the adversary decides late: the values before first are ruled out; once decided, first is it.
+type hole struct {
+	first   int32
+	decided bool
+	gone    bool // its line is not there, so it is not chosen
+}
+
+// ForkKind is what stands open before the next piece of work.
+type ForkKind uint8
+
+// The kinds of forks.
+const (
+	ForkDone  ForkKind = iota // nothing is left to do
+	ForkStep                  // one piece of work, no choice
+	ForkMaybe                 // 0: the line is there, 1: it is not
+	ForkHole                  // 0: the hole's first open value is it, 1: it is a later one
+	ForkAlt                   // which of a step's alternatives it is
+	ForkOrder                 // who of several actors goes first in this tick; 0 is the one whose line comes first
+)
+
+// Fork is what stands open, with the number of its branches and what it is about.
+type Fork struct {
+	Kind  ForkKind
+	N     int
+	Hole  int32 // ForkHole: which
+	First int32 // ForkHole: the index of the hole's first open value
+	Step  int32 // ForkMaybe, ForkAlt: the step; ForkHole: the step that is due if it is now
+	Tick  Tick
+}
+
+// Begin lays out a program's world without running it; Look and Take then walk one schedule of the family. Values are
+// shared by all states that the machine restores until it begins another program.
+func (m *Machine) Begin(p *Program, rec *Record) {
+	m.shared = map[valueKey]int32{}
+	m.slack = m.slack[:0]
+	m.start(p, rec)
+	m.masks = subtreeHoles(p, m.masks)
+	m.timed = timed(p)
+}
+
+// Forget ends the sharing of values, so that the machine can Run again.
+func (m *Machine) Forget() { m.shared = nil }
+
+// Look says what stands open now. It does the work that is no choice of anybody's: what a pause holds up, what a crashed
+// client would have done.
+func (m *Machine) Look() Fork {
+	if m.rec.Limit != NoLimit {
+		return Fork{}
+	}
+	for i := range m.queue {
+		if it := &m.queue[i]; it.alts && m.p.Steps[it.a].Maybe {
+			return Fork{Kind: ForkMaybe, N: 2, Step: it.a, Tick: it.tick}
+		}
+	}
+	for {
+		if len(m.queue) == 0 {
+			return Fork{}
+		}
+		now := m.queue[0].tick
+		held, due := -1, -1
+		for i := range m.queue {
+			it := &m.queue[i]
+			if it.tick != now {
+				continue
+			}
+			gone := it.client != None && m.clients[it.client].crashed
+			if !gone && (it.hole != 0 || it.alts) {
+				if due < 0 || it.before(&m.queue[due]) {
+					due = i
+				}
+				continue
+			}
+			if m.idle(it) && (held < 0 || it.before(&m.queue[held])) {
+				held = i
+			}
+		}
+		if due >= 0 {
+			it := &m.queue[due]
+			if it.hole == 0 {
+				m.ready = append(m.ready[:0], int32(due))
+				return Fork{Kind: ForkAlt, N: m.p.Steps[it.a].Alts.Len(), Step: it.a, Tick: now}
+			}
+			h := m.holes[it.hole-1]
+			n := 2
+			if h.first == m.p.Holes[it.hole-1].N-1 {
+				n = 1
+			}
+			return Fork{Kind: ForkHole, N: n, Hole: it.hole - 1, First: h.first, Step: it.a, Tick: now}
+		}
+		if held < 0 {
+			break
+		}
+		it := m.remove(held)
+		if it.alts {
+			m.slack = append(m.slack, int32(m.p.Steps[it.a].Alts.Len()))
+		}
+		m.do(it)
+	}
+	m.gather()
+	first := &m.queue[m.ready[0]]
+	if len(m.ready) > 1 {
+		return Fork{Kind: ForkOrder, N: len(m.ready), Tick: first.tick}
+	}
+	return Fork{Kind: ForkStep, N: 1, Tick: first.tick}
+}
+
+// idle tells whether an item is no work: its client is gone or paused, or its watchdog was replaced.
+func (m *Machine) idle(it *item) bool {
+	if it.client == None {
+		return false
+	}
+	c := &m.clients[it.client]
+	if c.crashed || it.kind == itemRenew && !m.watching(it) {
+		return true
+	}
+	return c.pausedUntil > it.tick && !(it.kind == itemStep && m.p.Steps[it.a].Verb == Crash)
+}
+
+// gather finds, for each actor that has work at the first tick, its first piece; in the order of the law.
+func (m *Machine) gather() {
+	m.ready = m.ready[:0]
+	now := m.queue[0].tick
+	if !m.p.Ties {
+		m.ready = append(m.ready, 0)
+		return
+	}
+	for i := range m.queue {
+		it := &m.queue[i]
+		if it.tick != now {
+			continue
+		}
+		at := len(m.ready)
+		actor := m.actor(it)
+		known := false
+		for k, r := range m.ready {
+			if m.actor(&m.queue[r]) == actor {
+				known = true
+				if it.before(&m.queue[r]) {
+					m.ready[k] = int32(i)
+				}
+				break
+			}
+		}
+		if !known {
+			m.ready = append(m.ready[:at], int32(i))
+		}
+	}
+	for i := 1; i < len(m.ready); i++ {
+		for k := i; k > 0 && m.queue[m.ready[k]].before(&m.queue[m.ready[k-1]]); k-- {
+			m.ready[k], m.ready[k-1] = m.ready[k-1], m.ready[k]
+		}
+	}
+}
+
+// actor tells whose work an item is: polls and deliveries belong to their sender, a line of several servers to the first
+// of them, cuts and clock faults of clients to the network.
+func (m *Machine) actor(it *item) int32 {
+	if it.client != None {
+		return it.client
+	}
+	clients := int32(len(m.clients))
+	if it.kind == itemLand {
+		return m.ops[it.a].client
+	}
+	s := &m.p.Steps[it.a]
+	switch s.Verb {
+	case ResourceForget:
+		return clients
+	case Cut, Heal, ClientClock:
+		return clients + 1
+	}
+	if s.Servers.Len() == 0 {
+		return clients + 2
+	}
+	return clients + 2 + m.p.ServerIDs[s.Servers.Lo]
+}
+
+// Ready names the actors' first steps of a ForkOrder by their source lines, in the order of its branches.
+func (m *Machine) Ready(lines []int32) []int32 {
+	for _, r := range m.ready {
+		it := &m.queue[r]
+		line := it.line
+		if it.client != None {
+			line = m.lineOf(it)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Take goes on with a branch of what Look just said.
+func (m *Machine) Take(o Fork, branch int) {
+	switch o.Kind {
+	case ForkMaybe:
+		for i := range m.queue {
+			if it := &m.queue[i]; it.alts && it.a == o.Step {
+				s := &m.p.Steps[it.a]
+				if branch == 0 {
+					m.settleAlt(it, m.p.Alts[s.Alts.Lo])
+					return
+				}
+				for h := range m.holes {
+					if m.p.Holes[h].Own && m.masks[it.a]&(1<<h) != 0 {
+						m.holes[h].gone = true
+					}
+				}
+				m.remove(i)
+				return
+			}
+		}
+	case ForkHole:
+		m.takeHole(o.Hole, branch)
+	case ForkAlt:
+		it := &m.queue[m.ready[0]]
+		m.settleAlt(it, m.p.Alts[m.p.Steps[it.a].Alts.Lo+int32(branch)])
+	case ForkOrder:
+		m.work++
+		m.do(m.remove(int(m.ready[branch])))
+	default:
+		m.work++
+		m.do(m.remove(int(m.ready[0])))
+	}
+	if m.work > MaxWork {
+		m.rec.Limit = LimitEvents
+	}
+}
+
+// settleAlt makes an item the alternative that was picked.
+func (m *Machine) settleAlt(it *item, step int32) {
+	it.a = step
+	it.alts = m.p.Steps[step].Alts.Len() > 0
+}
+
+// takeHole decides a hole, or rules its first open value out and moves what waits for it to the next one.
+func (m *Machine) takeHole(h int32, branch int) {
+	hole := &m.holes[h]
+	if branch == 0 {
+		hole.decided = true
+		for i := range m.queue {
+			if m.queue[i].hole == h+1 {
+				m.queue[i].hole = 0
+			}
+		}
+		return
+	}
+	hole.first++
+	by := m.p.Holes[h].By
+	for i := range m.queue {
+		if m.queue[i].hole == h+1 {
+			m.queue[i].tick += by
+		}
+	}
+	m.heapify()
+}
+
+func (m *Machine) heapify() {
+	q := m.queue
+	for n := 1; n < len(q); n++ {
+		for i := n; i > 0 && q[i].before(&q[(i-1)/2]); i = (i - 1) / 2 {
+			q[i], q[(i-1)/2] = q[(i-1)/2], q[i]
+		}
+	}
+}
+
+// Slack gives, by factors, how many members the walk since the last call stands for beyond one: choices of lines that
+// a crash took away before they were made. At the end of a schedule the holes that were never decided are among them.
+func (m *Machine) Slack(factors []int32, done bool) []int32 {
+	factors = append(factors, m.slack...)
+	m.slack = m.slack[:0]
+	if done {
+		for i, h := range m.holes {
+			if !h.decided && !h.gone {
+				factors = append(factors, m.p.Holes[i].N-h.first)
+			}
+		}
+	}
+	return factors
+}
+
+// End closes the record of a schedule that was walked to its end.
+func (m *Machine) End() { m.finish() }
+
+// SetHorizon replaces the program's horizon.
+func (m *Machine) SetHorizon(t Tick) { m.horizon = t }
+
+// valueKey is a value as its last part and what came before.
+type valueKey struct {
+	prev int32
+	text string
+}
+
+func (m *Machine) sharedValue(prev int32, text string) int32 {
+	key := valueKey{prev, text}
+	if v, ok := m.shared[key]; ok {
+		return v
+	}
+	length := len(text)
+	if prev != None {
+		length += int(m.lengths[prev])
+	}
+	if m.bytes += length; m.bytes > MaxValueBytes {
+		m.rec.Limit = LimitValue
+	}
+	m.rec.Values = append(m.rec.Values, ValueNode{prev, text})
+	m.lengths = append(m.lengths, int32(min(length, MaxValueBytes)))
+	v := int32(len(m.rec.Values) - 1)
+	m.shared[key] = v
+	return v
+}
+
+// subtreeHoles gives, for each step, the set of holes that it or a step of its blocks waits for, as bits.
+func subtreeHoles(p *Program, masks []uint64) []uint64 {
+	masks = resize(masks, len(p.Steps))
+	var of func(i int32) uint64
+	of = func(i int32) uint64 {
+		s := &p.Steps[i]
+		var set uint64
+		if s.Hole != 0 {
+			set = 1 << (s.Hole - 1)
+		}
+		for a := s.Alts.Lo; a < s.Alts.Hi; a++ {
+			if p.Alts[a] != None && p.Alts[a] != i {
+				set |= of(p.Alts[a])
+			}
+		}
+		for b := s.Blocks.Lo; b < s.Blocks.Hi; b++ {
+			for c := p.Blocks[b].Steps.Lo; c < p.Blocks[b].Steps.Hi; c++ {
+				set |= of(c)
+			}
+		}
+		masks[i] = set
+		return set
+	}
+	for _, r := range p.Roots {
+		of(r)
+	}
+	return masks
+}
+
+// timed tells whether a rule of the program names an absolute tick that is not in the queue from the start: then the
+// time itself is part of what a state is.
+func timed(p *Program) bool {
+	for i := range p.Messages {
+		if m := &p.Messages[i]; !m.Lost && !m.Plus {
+			return true
+		}
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		switch {
+		case s.Verb == Acquire && s.Retry > 0 && s.RetryUntil != Forever && !s.RetryPlus,
+			s.Guards&GuardBefore != 0 && !s.BeforePlus,
+			s.Verb == Pause && s.PauseFor < 0 && !s.UntilPlus,
+			s.Repeat == Every:
+			return true
+		}
+	}
+	return false
+}
