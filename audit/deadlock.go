@@ -141,14 +141,8 @@ func (a *Auditor) stuck(rec *engine.Record, t *engine.Trial) bool {
 
 	for i := range a.spare {
 		e := &a.spare[i]
-		if t.Ended.Before(e.at) && (i == 0 || a.spare[i-1].at != e.at) {
-			now := e.at.Tick
-			if e.at.Seq == 0 {
-				now-- // what happens at the start of a tick comes after all of the tick before
-			}
-			if a.free(rec, &who, now) {
-				return false
-			}
+		if t.Ended.Before(e.at) && (i == 0 || a.spare[i-1].at != e.at) && a.free(rec, &who, e.at.Tick) {
+			return false
 		}
 		a.change(rec, &who, e)
 	}

@@ -1,6 +1,11 @@
 package audit
 
-import "dlock/engine"
+import (
+	"cmp"
+	"slices"
+
+	"dlock/engine"
+)
 
 // Auditor judges records one after the other and keeps its working memory between them, so that a sweep of millions of
 // cells allocates only while the records still grow. The zero value is ready; one Auditor serves one goroutine.
@@ -73,6 +78,15 @@ func (a *Auditor) Judge(rec *engine.Record, into *Report) {
 func (r *Report) found(l Law) bool {
 	r.Counts[l]++
 	return r.Counts[l] <= MaxFindings
+}
+
+// inTime puts a law's findings, the last ones of the list, into the order of time.
+func (r *Report) inTime(l Law) {
+	from := len(r.Findings)
+	for from > 0 && r.Findings[from-1].Law == l {
+		from--
+	}
+	slices.SortStableFunc(r.Findings[from:], func(a, b Finding) int { return cmp.Compare(a.T, b.T) })
 }
 
 // breach is a finding about nobody yet.

@@ -53,8 +53,8 @@ func (a *Auditor) blocked(rec *engine.Record, into *Report) {
 	}
 	for i := range rec.Grants {
 		g := &rec.Grants[i]
-		if wait := g.Heard.Tick - a.tries[a.first[g.Client]].sent.Tick; into.Blocked[g.Client] < 0 || wait < into.Blocked[g.Client] {
-			into.Blocked[g.Client] = wait
+		if first := a.first[g.Client]; into.Blocked[g.Client] < 0 && first < a.first[g.Client+1] {
+			into.Blocked[g.Client] = g.Heard.Tick - a.tries[first].sent.Tick
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (a *Auditor) orphan(rec *engine.Record, into *Report) {
 	}
 	for i := range rec.Attempts {
 		t := &rec.Attempts[i]
-		if t.Cast.Tick == engine.Forever || t.Outcome == engine.Granted || a.heard[i] >= quorum || a.votes[i] < quorum {
+		if t.Cast.Tick == engine.Forever || a.heard[i] >= quorum || a.votes[i] < quorum {
 			continue
 		}
 		if into.found(Orphan) {
@@ -34,4 +34,5 @@ func (a *Auditor) orphan(rec *engine.Record, into *Report) {
 			into.Findings = append(into.Findings, f)
 		}
 	}
+	into.inTime(Orphan)
 }

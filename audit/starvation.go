@@ -38,4 +38,5 @@ func (a *Auditor) starvation(rec *engine.Record, into *Report) {
 			into.Findings = append(into.Findings, f)
 		}
 	}
+	into.inTime(Starvation)
 }
