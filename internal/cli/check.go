@@ -145,9 +145,9 @@ at 3  A release
 
 # B asks again every tick until it is granted; what stands in its block happens after that.
 at 1  B acquire ttl lease retry every 1 {
-  +1 read
-  +2 append "B"
-  +3 release
+  +1  read
+  +2  append "B"
+  +3  release
 }
 
 # What must be true of every run.

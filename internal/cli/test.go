@@ -249,7 +249,9 @@ func (a *app) testOne(ctx context.Context, v *verdict, filter *regexp.Regexp, up
 		return
 	}
 	v.runs = len(file.Items)
-	v.claims = claims(file, fail)
+	if v.claims = claims(file, fail); v.status == inconclusive {
+		return // what was cut off is no transcript to record or to compare
+	}
 	v.file = golden.File{Path: v.golden, Text: now.Text}
 	if update {
 		again, _, err := render(ctx, st)
@@ -360,7 +362,7 @@ func (a *app) update(tested []*verdict, orphans []string, f testFlags) error {
 		}
 	}
 	if f.update && (refused > 0 || a.worst != ok && !f.force) {
-		return failf(refuted, "no golden was changed: %s cannot be recorded as it is", count(refused, "script"))
+		return failf(a.worst, "no golden was changed: %s cannot be recorded as it is", count(refused, "script"))
 	}
 	if !f.prune {
 		for _, o := range orphans {

@@ -2,6 +2,7 @@ package golden
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -67,30 +68,42 @@ func (l Language) Compare(want []byte, got Rendering) *Difference {
 	}
 	wantLines, gotLines := l.read(string(w)), l.read(string(g))
 	d := l.explain(wantLines, gotLines, got.Events)
-	d.Flips = flips(wantLines, gotLines)
+	d.Flips = l.flips(wantLines, gotLines)
 	d.Diff = unified(visible(string(w)), visible(string(g)))
 	return d
 }
 
 // Flips lists the laws whose count differs between two transcripts.
 func (l Language) Flips(want, got []byte) []Flip {
-	return flips(l.read(string(unifyLineEnds(want))), l.read(string(unifyLineEnds(got))))
+	return l.flips(l.read(string(unifyLineEnds(want))), l.read(string(unifyLineEnds(got))))
 }
 
-func flips(want, got []line) []Flip {
-	type place struct {
-		run, law string
-	}
-	old := map[place]string{}
-	for _, w := range want {
-		if w.law != "" {
-			old[place{w.run, w.law}] = w.count
+func (l Language) flips(want, got []line) []Flip {
+	type place struct{ run, law string }
+	counts := func(lines []line) (map[place]string, []string) {
+		m, runs := map[place]string{}, []string(nil)
+		for _, n := range lines {
+			if n.law != "" {
+				m[place{n.run, n.law}] = n.count
+			}
+			if len(runs) == 0 || runs[len(runs)-1] != n.run {
+				runs = append(runs, n.run)
+			}
 		}
+		return m, runs
 	}
+	old, known := counts(want)
+	now, runs := counts(got)
 	var out []Flip
-	for _, g := range got {
-		if before, ok := old[place{g.run, g.law}]; ok && g.law != "" && before != g.count {
-			out = append(out, Flip{Run: g.run, Law: g.law, Want: before, Got: g.count})
+	for _, run := range runs {
+		if !slices.Contains(known, run) {
+			continue // a new run flips nothing
+		}
+		for _, law := range l.Laws {
+			before, after := cmp.Or(old[place{run, law}], "0"), cmp.Or(now[place{run, law}], "0")
+			if before != after {
+				out = append(out, Flip{Run: run, Law: law, Want: before, Got: after})
+			}
 		}
 	}
 	return out
@@ -113,7 +126,7 @@ func (l Language) explain(want, got []line, events []Event) *Difference {
 		i++
 	}
 	if i == len(we) && i == len(ge) {
-		return explainRest(want, got)
+		return explainRest(l.flips(want, got), want, got)
 	}
 	d := &Difference{}
 	var w, g *line
@@ -182,9 +195,9 @@ func values(v string) string {
 }
 
 // explainRest is for transcripts whose events agree: the verdicts, the numbers, the words, the colours.
-func explainRest(want, got []line) *Difference {
-	if f := flips(want, got); len(f) > 0 {
-		return &Difference{Kind: Verdict, What: "every event is the same; " + f[0].String()}
+func explainRest(flips []Flip, want, got []line) *Difference {
+	if len(flips) > 0 {
+		return &Difference{Kind: Verdict, What: "every event is the same; " + flips[0].String()}
 	}
 	numbers := func(lines []line) []string {
 		var out []string
@@ -223,6 +236,7 @@ func typed(got []line, i int, events []Event) *Event {
 		return nil
 	}
 	at, nth := got[i].event, 0
+	first, _, _ := strings.Cut(at.tick, "..")
 	for _, l := range got[:i] {
 		if l.event.step == at.step && l.event.tick == at.tick {
 			nth++
@@ -230,7 +244,7 @@ func typed(got []line, i int, events []Event) *Event {
 	}
 	for k := range events {
 		e := &events[k]
-		if at.tick == strconv.FormatInt(e.Tick, 10) && at.step == (deed{e.Actor, e.Verb}) {
+		if first == strconv.FormatInt(e.Tick, 10) && at.step == (deed{e.Actor, e.Verb}) {
 			if nth == 0 {
 				return e
 			}

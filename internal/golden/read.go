@@ -20,7 +20,7 @@ type line struct {
 	run    string // the run or sweep that it belongs to
 	event  happening
 	values string // the numbers and quoted texts that the other fields do not hold, in order
-	law    string // a line of the audit: the law and its count
+	law    string // the line of a broken law, and how often it is broken
 	count  string
 }
 
@@ -40,11 +40,14 @@ func (s deed) String() string { return s.actor + " " + s.verb }
 // something else than an event.
 const maxActorFields = 8
 
-// read takes a transcript apart. An event line starts with its tick, its actor and its verb; the line of a law starts
-// with the law, or with one sign and the law.
+// continued is how far a line is indented that goes on with the event above it.
+const continued = 8
+
+// read takes a transcript apart. An event line starts with its tick or ticks, its actor and its verb, and goes on in the
+// lines below that are indented deeper; the line of a broken law has a word, the count and the law.
 func (l Language) read(text string) []line {
 	var out []line
-	run := ""
+	run, event := "", -1 // event: the place in out of the event that a line may go on with
 	for raw := range strings.Lines(text) {
 		n := line{text: strings.TrimRight(plain(strings.TrimSuffix(raw, "\n")), " ")}
 		fields := splitFields(n.text)
@@ -52,26 +55,30 @@ func (l Language) read(text string) []line {
 			run = name
 		}
 		n.run = run
-		var rest []string
+		rest := fields
 		if at := l.verbAt(fields); at > 0 {
 			verb, size := l.verb(fields[at:])
 			rest = fields[at+size:]
 			n.event = happening{tick: fields[0], step: deed{strings.Join(fields[1:at], " "), verb}, outcome: l.outcome(rest)}
+			event = len(out)
 		} else {
-			n.law, rest = l.lawOf(fields)
+			n.law, n.count = l.brokenLaw(fields)
 		}
 		var vals []string
 		for _, f := range rest {
 			vals = append(vals, numbersAndTexts(f)...)
 		}
 		n.values = strings.Join(vals, " ")
-		if n.law != "" {
-			n.count = "0"
-			if len(vals) > 0 {
-				n.count = vals[0]
-			} else if len(rest) > 0 {
-				n.count = rest[0]
+		switch {
+		case n.event.tick != "":
+		case event >= 0 && strings.HasPrefix(n.text, strings.Repeat(" ", continued)):
+			e := &out[event]
+			e.values = strings.TrimSpace(e.values + " " + n.values)
+			if n.values = ""; e.event.outcome == "" {
+				e.event.outcome = l.outcome(fields)
 			}
+		default:
+			event = -1
 		}
 		out = append(out, n)
 	}
@@ -88,7 +95,7 @@ func heading(fields []string) (string, bool) {
 
 // verbAt finds the verb of an event line, 0 if it is none.
 func (l Language) verbAt(fields []string) int {
-	if len(fields) < 3 || !isNumber(fields[0]) {
+	if len(fields) < 3 || !isStretch(fields[0]) {
 		return 0
 	}
 	for i := 2; i < min(len(fields), maxActorFields+2); i++ {
@@ -119,13 +126,20 @@ func (l Language) outcome(fields []string) string {
 	return ""
 }
 
-func (l Language) lawOf(fields []string) (string, []string) {
-	for i := range min(2, len(fields)) {
-		if slices.Contains(l.Laws, strings.TrimSuffix(fields[i], ":")) {
-			return strings.TrimSuffix(fields[i], ":"), fields[i+1:]
+// brokenLaw recognises "BROKEN 2 overlap" and, of a sweep, "BROKEN in 2 overlap".
+func (l Language) brokenLaw(fields []string) (law, count string) {
+	for i := 2; i < min(len(fields), 4); i++ {
+		if isNumber(fields[i-1]) && slices.Contains(l.Laws, fields[i]) {
+			return fields[i], fields[i-1]
 		}
 	}
-	return "", fields
+	return "", ""
+}
+
+// isStretch recognises a tick, or ticks as in 8..9.
+func isStretch(s string) bool {
+	from, to, several := strings.Cut(s, "..")
+	return isNumber(from) && (!several || isNumber(to))
 }
 
 func isNumber(s string) bool {

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// invoke runs a command line in the working directory.
+func invoke(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = Main(args, Streams{In: strings.NewReader(stdin), Out: &out, Err: &err, Env: func(string) (string, bool) { return "", false }})
+	return code, out.String(), err.String()
+}
+
+func put(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheHeaviestStatusCounts(t *testing.T) {
+	tests := []struct {
+		seen []status
+		want status
+	}{
+		{nil, ok},
+		{[]status{ok, inconclusive}, inconclusive},
+		{[]status{inconclusive, refuted}, refuted},
+		{[]status{unusable, refuted, inconclusive}, unusable},
+		{[]status{broken, unusable}, broken},
+	}
+	for _, tt := range tests {
+		a := newApp(Streams{})
+		for _, s := range tt.seen {
+			a.end(s)
+		}
+		if a.worst != tt.want {
+			t.Errorf("%v end with %d, want %d", tt.seen, a.worst, tt.want)
+		}
+	}
+}
+
+func TestAPanicIsOneMessageAndCode4(t *testing.T) {
+	code := Main([]string{"check", "-"}, Streams{In: panicReader{}, Out: io.Discard, Err: io.Discard, Env: os.LookupEnv})
+	if code != int(broken) {
+		t.Errorf("exit code %d, want %d", code, broken)
+	}
+}
+
+type panicReader struct{}
+
+func (panicReader) Read([]byte) (int, error) { panic("out of order") }
+
+func TestWhatCannotBeReadIsReportedAndTheRestGoesOn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	put(t, "a.dlk", "at 0 A acquire ttl 5\n")
+	code, out, errs := invoke(t, "", "check", "none.dlk", "a.dlk")
+	if code != int(unusable) || !strings.Contains(errs, "none.dlk") || !strings.Contains(out, "1 of 1 script without errors") {
+		t.Errorf("code %d\n%s\n%s", code, out, errs)
+	}
+}
+
+func TestABrokenPipeIsQuiet(t *testing.T) {
+	for _, gone := range []error{syscall.EPIPE, io.ErrClosedPipe, fmt.Errorf("write: %w", syscall.EPIPE)} {
+		var errs bytes.Buffer
+		code := Main([]string{"explain"}, Streams{In: strings.NewReader(""), Out: failing{gone}, Err: &errs, Env: os.LookupEnv})
+		if code != 0 || errs.Len() > 0 {
+			t.Errorf("%v: code %d, %q", gone, code, &errs)
+		}
+	}
+}
+
+func TestAFullDiskIsNot(t *testing.T) {
+	var errs bytes.Buffer
+	code := Main([]string{"explain"}, Streams{In: strings.NewReader(""), Out: failing{syscall.ENOSPC}, Err: &errs, Env: os.LookupEnv})
+	if code != int(unusable) || !strings.Contains(errs.String(), "cannot write the output") {
+		t.Errorf("code %d, %q", code, &errs)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+func TestWalk(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"s/b.dlk", "s/a.dlk", "s/sub/c.dlk", "s/.hidden/x.dlk", "s/.x.dlk", "s/note.txt", "s/named.dlk/d.dlk"} {
+		put(t, name, "")
+	}
+	for link, target := range map[string]string{"s/loop": "..", "s/sub/up": "..", "s/dead.dlk": "nowhere", "s/link.dlk": "a.dlk"} {
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := walk("s")
+	want := []string{"s/a.dlk", "s/b.dlk", "s/link.dlk", "s/named.dlk/d.dlk", "s/sub/c.dlk"}
+	for i := range got {
+		got[i] = filepath.ToSlash(got[i])
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("walk = %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestMessagesCarryNoControlCharacters(t *testing.T) {
+	t.Chdir(t.TempDir())
+	_, out, errs := invoke(t, "", "check", "evil\x1b]0;title\x07\u202e.dlk")
+	if all := out + errs; strings.ContainsAny(all, "\x1b\x07\u202e") {
+		t.Errorf("%q", all)
+	}
+}
+
+func TestInterruptedIsInconclusive(t *testing.T) {
+	a := newApp(Streams{Out: io.Discard, Err: io.Discard})
+	a.fail(fmt.Errorf("cell 7: %w", context.Canceled))
+	if a.worst != inconclusive {
+		t.Errorf("ends with %d", a.worst)
+	}
+	a = newApp(Streams{Out: io.Discard, Err: io.Discard})
+	a.fail(errors.New("any other"))
+	if a.worst != unusable {
+		t.Errorf("ends with %d", a.worst)
+	}
+}
+
+func TestConfigurations(t *testing.T) {
+	tests := []struct {
+		axes []string
+		want string // "" for an error
+	}{
+		{[]string{"fencing=off,on"}, "[{fencing off}] [{fencing on}]"},
+		{[]string{"a=1..3:2", "b=x,-4"}, "[{a 1} {b x}] [{a 1} {b -4}] [{a 3} {b x}] [{a 3} {b -4}]"},
+		{[]string{"a=-999999999999999999..999999999999999999:999999999999999999"}, "[{a -999999999999999999}] [{a 0}] [{a 999999999999999999}]"},
+		{[]string{"a=-999999999999999999..999999999999999999"}, ""},
+		{[]string{"a=3..1"}, ""},
+		{[]string{"a"}, ""},
+		{[]string{"a=1..9", "b=1..9"}, ""},
+	}
+	for _, tt := range tests {
+		got, err := configurations(tt.axes)
+		text := strings.Trim(fmt.Sprint(got), "[]")
+		if want := strings.Trim(tt.want, "[]"); err != nil != (want == "") || err == nil && text != want {
+			t.Errorf("configurations(%q) = %s, %v, want %s", tt.axes, text, err, want)
+		}
+	}
+}
+
+func TestStarterHolds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if code, out, errs := invoke(t, "", "new", "mine"); code != 0 || out != "mine.dlk\n" {
+		t.Fatalf("new: code %d\n%s%s", code, out, errs)
+	}
+	for _, args := range [][]string{{"check", "mine.dlk"}, {"fmt", "--check", "mine.dlk"}, {"run", "mine.dlk"}, {"test", "--update"}, {"test"}} {
+		if code, out, errs := invoke(t, "", args...); code != 0 || errs != "" {
+			t.Errorf("%q: code %d\n%s%s", args, code, out, errs)
+		}
+	}
+	if code, _, errs := invoke(t, "", "new", "mine"); code != int(unusable) || !strings.Contains(errs, "left as it is") {
+		t.Errorf("new over a file: code %d, %s", code, errs)
+	}
+}
