@@ -20,7 +20,7 @@ type stay struct {
 // servers that are up (docs/language.md 7; the study guide's "which client held the lock according to the lock service",
 // section 6.2). It is the ground that unlocked-write, refused-holder and idle stand on.
 func (a *Auditor) holders(rec *engine.Record, into *Report) {
-	a.stays = a.stays[:0]
+	a.stays = slices.Grow(a.stays[:0], len(rec.Leases))
 	for i := range rec.Leases {
 		l := &rec.Leases[i]
 		a.stays = append(a.stays, stay{client: l.Client, server: l.Server, start: l.Start, end: l.End})
@@ -36,7 +36,7 @@ func (a *Auditor) holders(rec *engine.Record, into *Report) {
 		}
 	}
 
-	edges := a.spare[:0]
+	edges := slices.Grow(a.spare[:0], 2*len(a.stays))
 	for i := range a.stays {
 		edges = addEdges(edges, a.stays[i].start, a.stays[i].end, int32(i))
 	}

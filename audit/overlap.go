@@ -12,7 +12,7 @@ type pair struct{ later, earlier int32 }
 
 // orderPromises lists the beginnings and ends of all promises in the order of time.
 func (a *Auditor) orderPromises(rec *engine.Record) {
-	a.edges = a.edges[:0]
+	a.edges = slices.Grow(a.edges[:0], 2*len(rec.Promises))
 	for i := range rec.Promises {
 		a.edges = addEdges(a.edges, rec.Promises[i].Start, rec.Promises[i].End, int32(i))
 	}
