@@ -58,7 +58,6 @@ type app struct {
 	outFile  *os.File // nil if standard output is no file
 	errFile  *os.File
 	colour   string // --color
-	stdin    string // the argument that has taken standard input
 
 	mu    sync.Mutex
 	worst status

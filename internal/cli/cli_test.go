@@ -15,10 +15,10 @@ import (
 )
 
 // invoke runs a command line in the working directory.
-func invoke(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+func invoke(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
-	code = Main(args, Streams{In: strings.NewReader(stdin), Out: &out, Err: &err, Env: func(string) (string, bool) { return "", false }})
+	code = Main(args, Streams{In: strings.NewReader(""), Out: &out, Err: &err, Env: func(string) (string, bool) { return "", false }})
 	return code, out.String(), err.String()
 }
 
@@ -68,7 +68,7 @@ func (panicReader) Read([]byte) (int, error) { panic("out of order") }
 func TestWhatCannotBeReadIsReportedAndTheRestGoesOn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	put(t, "a.dlk", "at 0 A acquire ttl 5\n")
-	code, out, errs := invoke(t, "", "check", "none.dlk", "a.dlk")
+	code, out, errs := invoke(t, "check", "none.dlk", "a.dlk")
 	if code != int(unusable) || !strings.Contains(errs, "none.dlk") || !strings.Contains(out, "1 of 1 script without errors") {
 		t.Errorf("code %d\n%s\n%s", code, out, errs)
 	}
@@ -118,7 +118,7 @@ func TestWalk(t *testing.T) {
 
 func TestMessagesCarryNoControlCharacters(t *testing.T) {
 	t.Chdir(t.TempDir())
-	_, out, errs := invoke(t, "", "check", "evil\x1b]0;title\x07\u202e.dlk")
+	_, out, errs := invoke(t, "check", "evil\x1b]0;title\x07\u202e.dlk")
 	if all := out + errs; strings.ContainsAny(all, "\x1b\x07\u202e") {
 		t.Errorf("%q", all)
 	}
@@ -161,15 +161,15 @@ func TestConfigurations(t *testing.T) {
 
 func TestStarterHolds(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if code, out, errs := invoke(t, "", "new", "mine"); code != 0 || out != "mine.dlk\n" {
+	if code, out, errs := invoke(t, "new", "mine"); code != 0 || out != "mine.dlk\n" {
 		t.Fatalf("new: code %d\n%s%s", code, out, errs)
 	}
 	for _, args := range [][]string{{"check", "mine.dlk"}, {"fmt", "--check", "mine.dlk"}, {"run", "mine.dlk"}, {"test", "--update"}, {"test"}} {
-		if code, out, errs := invoke(t, "", args...); code != 0 || errs != "" {
+		if code, out, errs := invoke(t, args...); code != 0 || errs != "" {
 			t.Errorf("%q: code %d\n%s%s", args, code, out, errs)
 		}
 	}
-	if code, _, errs := invoke(t, "", "new", "mine"); code != int(unusable) || !strings.Contains(errs, "left as it is") {
+	if code, _, errs := invoke(t, "new", "mine"); code != int(unusable) || !strings.Contains(errs, "left as it is") {
 		t.Errorf("new over a file: code %d, %s", code, errs)
 	}
 }

@@ -85,18 +85,18 @@ func walk(root string) ([]string, error) {
 	been := map[string]bool{}
 	var visit func(dir string)
 	visit = func(dir string) {
-		real, err := filepath.EvalSymlinks(dir)
+		place, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			errs = append(errs, err)
 			return
 		}
-		if abs, err := filepath.Abs(real); err == nil {
-			real = abs
+		if abs, err := filepath.Abs(place); err == nil {
+			place = abs
 		}
-		if been[real] {
+		if been[place] {
 			return
 		}
-		been[real] = true
+		been[place] = true
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			errs = append(errs, err)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"sync"
 	"time"
 )
@@ -16,7 +15,7 @@ const (
 // progress shows on a terminal how far a long command has come; elsewhere it shows nothing.
 type progress struct {
 	mu    sync.Mutex
-	out   io.Writer // nil: nowhere
+	out   *sink // nil: nowhere
 	what  string
 	next  time.Time
 	shown bool

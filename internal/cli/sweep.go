@@ -15,6 +15,33 @@ import (
 	"dlock/internal/study"
 )
 
+// maxListed is how many cells are listed one by one: about what a spreadsheet takes, and a few hundred MiB of memory.
+const maxListed = 1_000_000
+
+// cellList takes the cells of sweeps that are too large for study to keep, for the formats that list every cell.
+type cellList struct {
+	cells []study.Cell
+	full  context.CancelFunc
+}
+
+func (l *cellList) add(c study.Cell) {
+	if len(l.cells) == maxListed {
+		l.full()
+		return
+	}
+	l.cells = append(l.cells, c)
+}
+
+// hand gives every sweep of a file its cells, which came in order.
+func (l *cellList) hand(file *study.File) {
+	rest := l.cells
+	for _, it := range file.Items {
+		if it.Sweep != nil {
+			it.Sweep.Kept, rest = rest[:it.Sweep.Cells], rest[it.Sweep.Cells:]
+		}
+	}
+}
+
 func (a *app) sweepCommand() *cobra.Command {
 	var over []string
 	var run, format string
@@ -50,9 +77,23 @@ schedule that stands outside all runs. The first --over varies slowest; the file
 			if err != nil || s == nil {
 				return err
 			}
-			file, err := a.sweep(cmd.Context(), s, axes, run, jobs)
+			opts := study.Options{Jobs: jobs}
+			listed := format == "csv" || format == "json"
+			ctx, cancel := context.WithCancel(cmd.Context())
+			defer cancel()
+			list := &cellList{full: cancel}
+			if listed {
+				opts.Each = list.add
+			}
+			file, err := a.sweep(ctx, s, axes, run, opts)
+			if len(list.cells) == maxListed && err != nil && cmd.Context().Err() == nil {
+				return fmt.Errorf("the sweep has more than the %d cells that --format %s lists; take fewer values, or --format text", maxListed, format)
+			}
 			if err != nil || file == nil {
 				return err
+			}
+			if listed {
+				list.hand(file)
 			}
 			a.judge(s.name, file, false)
 			return a.printSweep(file, format)
@@ -67,14 +108,14 @@ schedule that stands outside all runs. The first --over varies slowest; the file
 	return cmd
 }
 
-func (a *app) sweep(ctx context.Context, s *source, axes []compile.AxisSpec, run string, jobs int) (*study.File, error) {
+func (a *app) sweep(ctx context.Context, s *source, axes []compile.AxisSpec, run string, opts study.Options) (*study.File, error) {
 	st, ds := study.New(s.script, nil)
 	if !a.diagnose(s, ds) {
 		return nil, nil //nolint:nilnil // the diagnostics have been shown
 	}
 	bar := a.progress("cells")
 	defer bar.stop()
-	opts := study.Options{Jobs: jobs, Progress: bar.at}
+	opts.Progress = bar.at
 	if len(axes) > 0 {
 		if run != "" {
 			if _, err := baseRun(s.script, run); err != nil {
