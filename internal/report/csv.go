@@ -18,15 +18,14 @@ func SweepCSV(w io.Writer, files []*study.File) error {
 	var last []string
 	for _, f := range files {
 		var file string
-		var clients []string
 		if f.Script != nil {
-			file, clients = f.Script.File, f.Script.Clients
+			file = f.Script.File
 		}
 		for _, item := range f.Items {
 			if item.Sweep == nil {
 				continue
 			}
-			head := csvHead(item.Sweep, clients)
+			head := csvHead(item.Sweep)
 			if !slices.Equal(head, last) {
 				if last != nil {
 					out.Flush()
@@ -40,7 +39,7 @@ func SweepCSV(w io.Writer, files []*study.File) error {
 				last = head
 			}
 			for i := range item.Sweep.Kept {
-				if err := out.Write(csvRow(file, item.Sweep, &item.Sweep.Kept[i], len(clients))); err != nil {
+				if err := out.Write(csvRow(file, item.Sweep, &item.Sweep.Kept[i])); err != nil {
 					return err
 				}
 			}
@@ -50,7 +49,7 @@ func SweepCSV(w io.Writer, files []*study.File) error {
 	return out.Error()
 }
 
-func csvHead(s *study.Sweep, clients []string) []string {
+func csvHead(s *study.Sweep) []string {
 	head := []string{"file", "sweep"}
 	for _, a := range s.Axes {
 		head = append(head, a.Name)
@@ -59,13 +58,13 @@ func csvHead(s *study.Sweep, clients []string) []string {
 	for _, l := range laws() {
 		head = append(head, l.String())
 	}
-	for _, c := range clients {
+	for _, c := range s.Clients {
 		head = append(head, "blocked "+safe(c))
 	}
 	return append(head, "ok")
 }
 
-func csvRow(file string, s *study.Sweep, c *study.Cell, clients int) []string {
+func csvRow(file string, s *study.Sweep, c *study.Cell) []string {
 	row := []string{safe(file), safe(s.Name)}
 	for a := range s.Axes {
 		row = append(row, cellValue(c.At, a))
@@ -74,7 +73,7 @@ func csvRow(file string, s *study.Sweep, c *study.Cell, clients int) []string {
 	for _, l := range laws() {
 		row = append(row, number(c.Counts[l]))
 	}
-	for i := range clients {
+	for i := range s.Clients {
 		blocked := ""
 		if i < len(c.Blocked) && c.Blocked[i] >= 0 {
 			blocked = number(c.Blocked[i])

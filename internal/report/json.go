@@ -199,6 +199,7 @@ type jsonExpect struct {
 	Text      string        `json:"text"`
 	OK        bool          `json:"ok"`
 	Unchecked bool          `json:"unchecked"`
+	Undecided bool          `json:"undecided"` // a limit stopped the run before it could be judged
 	Vacuous   string        `json:"vacuous"`
 	Got       string        `json:"got"`
 	Broken    int64         `json:"broken"` // sweep: cells in which it fails
@@ -216,8 +217,10 @@ type jsonSweep struct {
 	Line    int          `json:"line"`
 	Axes    []jsonAxis   `json:"axes"`
 	Size    int64        `json:"size"`
-	Broken  object       `json:"broken"` // by law: cells in which it is broken
-	Cells   []jsonCell   `json:"cells"`  // empty if there are too many to keep
+	Clean   int64        `json:"clean"`   // cells in which no law of safety is broken
+	Broken  object       `json:"broken"`  // by law: cells in which it is broken
+	Limited int64        `json:"limited"` // cells that a limit stopped early
+	Cells   []jsonCell   `json:"cells"`   // empty if there are too many to keep
 	Expects []jsonExpect `json:"expects"`
 }
 
@@ -232,6 +235,7 @@ type jsonCell struct {
 	Counts  object `json:"counts"`
 	Blocked object `json:"blocked"` // by client
 	OK      bool   `json:"ok"`
+	Limit   string `json:"limit"`
 }
 
 // object is a JSON object whose keys keep their order.
@@ -281,16 +285,15 @@ func finite(t engine.Tick) *int64 {
 
 func fileJSON(f *study.File, runs bool) jsonFile {
 	out := jsonFile{Dlock: jsonVersion, Runs: []any{}}
-	var clients []string
 	if s := f.Script; s != nil {
-		out.File, out.Scenario, out.About, clients = s.File, s.Title, s.About, s.Clients
+		out.File, out.Scenario, out.About = s.File, s.Title, s.About
 	}
 	for _, item := range f.Items {
 		switch {
 		case item.Run != nil && runs:
 			out.Runs = append(out.Runs, runJSON(item.Run))
 		case item.Sweep != nil:
-			out.Runs = append(out.Runs, sweepJSON(item.Sweep, clients))
+			out.Runs = append(out.Runs, sweepJSON(item.Sweep))
 		}
 	}
 	return out
@@ -305,7 +308,7 @@ func valuesJSON(values []study.Value) object {
 }
 
 func valueJSON(v study.Value) any {
-	if v.Word != "" {
+	if v.Str || v.Word != "" {
 		return v.Word
 	}
 	return v.N
@@ -345,14 +348,7 @@ func runJSON(r *study.Run) jsonRun {
 		Verdict: t.verdict(), Fault: faultWord(r.Audit.Fault), Counts: countsJSON(&r.Audit.Counts),
 		Measures: jsonMeasures{r.Audit.Grants, r.Audit.Writes, r.Audit.Idle}, Expects: expectsJSON(r.Claims),
 	}
-	for i, m := range out.Settings {
-		if m.key == "initial" {
-			out.Settings[i].value = rec.Program.Settings.Initial // an empty text is no word
-		}
-	}
-	if rec.Limit != engine.NoLimit {
-		out.Limit = limitWord(rec.Limit)
-	}
+	out.Limit = limitWord(rec.Limit)
 	out.Findings = t.findingsJSON()
 	out.Leases, out.Holders, out.Beliefs, out.Pauses = t.stretchesJSON()
 	out.Faults = t.faultsJSON()
@@ -499,8 +495,8 @@ func expectsJSON(list []study.Claim) []jsonExpect {
 		if x == nil {
 			x = &dsl.Expect{}
 		}
-		out[i] = jsonExpect{Line: x.Span.Start.Line, Text: x.Source, OK: c.OK, Unchecked: c.Unchecked, Vacuous: c.Vacuous,
-			Got: c.Got, Broken: c.Broken}
+		out[i] = jsonExpect{Line: x.Span.Start.Line, Text: x.Source, OK: c.OK, Unchecked: c.Unchecked, Undecided: c.Inconclusive,
+			Vacuous: c.Vacuous, Got: c.Got, Broken: c.Broken}
 		for _, f := range c.Cells {
 			out[i].Cells = append(out[i].Cells, jsonFailure{valuesJSON(f.At), f.Got})
 		}
@@ -508,8 +504,8 @@ func expectsJSON(list []study.Claim) []jsonExpect {
 	return out
 }
 
-func sweepJSON(s *study.Sweep, clients []string) jsonSweep {
-	out := jsonSweep{Name: s.Name, Kind: "sweep", Line: s.Line, Size: s.Cells, Broken: countsJSON(&s.Broken),
+func sweepJSON(s *study.Sweep) jsonSweep {
+	out := jsonSweep{Name: s.Name, Kind: "sweep", Line: s.Line, Size: s.Cells, Clean: s.Clean, Limited: s.Limited, Broken: countsJSON(&s.Broken),
 		Axes: make([]jsonAxis, len(s.Axes)), Cells: make([]jsonCell, len(s.Kept)), Expects: expectsJSON(s.Claims)}
 	for i, a := range s.Axes {
 		out.Axes[i] = jsonAxis{Name: a.Name, Values: make([]any, len(a.Values))}
@@ -519,16 +515,16 @@ func sweepJSON(s *study.Sweep, clients []string) jsonSweep {
 	}
 	for i := range s.Kept {
 		c := &s.Kept[i]
-		cell := jsonCell{At: valuesJSON(c.At), Final: c.Final, Counts: countsJSON(&c.Counts), OK: c.OK, Blocked: object{}}
+		cell := jsonCell{At: valuesJSON(c.At), Final: c.Final, Counts: countsJSON(&c.Counts), OK: c.OK, Limit: limitWord(c.Limit), Blocked: object{}}
 		for j, n := range c.Blocked {
-			if j >= len(clients) {
+			if j >= len(s.Clients) {
 				break
 			}
 			var blocked any
 			if n >= 0 {
 				blocked = n
 			}
-			cell.Blocked = append(cell.Blocked, member{clients[j], blocked})
+			cell.Blocked = append(cell.Blocked, member{s.Clients[j], blocked})
 		}
 		out.Cells[i] = cell
 	}

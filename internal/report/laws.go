@@ -12,17 +12,20 @@ func (t *teller) finding(f *audit.Finding) string {
 	case audit.Overlap:
 		p, q := at(t.rec.Promises, f.By), at(t.rec.Promises, f.Index)
 		if p == nil || q == nil {
-			return server(f.Server) + " promises the lock to two clients in " + interval(f.T, f.End)
+			return server(f.Server) + " promises itself to two clients " + during(f.T, f.End)
 		}
-		return server(f.Server) + " promises itself to " + t.client(p.Client) + " in " + interval(p.Start.Tick, p.End.Tick) +
-			" and to " + t.client(q.Client) + " in " + interval(q.Start.Tick, q.End.Tick)
+		return server(f.Server) + " promises itself to " + t.client(p.Client) + " " + during(p.Start.Tick, p.End.Tick) +
+			" and to " + t.client(q.Client) + " " + during(q.Start.Tick, q.End.Tick)
 	case audit.DoubleHold:
-		return "a quorum is promised to " + who + " and to " + other + " at once, in " + interval(f.T, f.End)
+		if f.Other < f.Client {
+			who, other = other, who
+		}
+		return "a quorum is promised to " + who + " and to " + other + " at once, " + during(f.T, f.End)
 	case audit.DoubleBelief:
 		if f.Other < f.Client {
 			who, other = other, who
 		}
-		return who + " and " + other + " both believe that they hold the lock, in " + interval(f.T, f.End)
+		return who + " and " + other + " both believe that they hold the lock, " + during(f.T, f.End)
 	case audit.StaleWrite:
 		return "at " + tick(f.T) + " " + who + "'s token " + number(f.Token) + " is accepted after " + t.earlier(f)
 	case audit.LostUpdate:
@@ -37,8 +40,11 @@ func (t *teller) finding(f *audit.Finding) string {
 		return who + "'s grant at " + tick(f.T) + " has token " + number(f.Token) + ", which is not higher than token " +
 			number(f.Applied) + " granted before"
 	case audit.RefusedHolder:
-		return who + "'s write at " + tick(f.T) + " is refused, though " + who + " is the holder: its token " + number(f.Token) +
-			" is lower than " + number(f.Applied)
+		s := who + "'s write at " + tick(f.T) + " is refused, though " + who + " is the holder: its token " + number(f.Token)
+		if f.Applied == f.Token {
+			return s + " was used already"
+		}
+		return s + " is lower than " + number(f.Applied)
 	case audit.Starvation, audit.Deadlock:
 		return t.stillAsking(f)
 	case audit.Orphan:
@@ -76,6 +82,9 @@ func (t *teller) stillAsking(f *audit.Finding) string {
 		return who + " still asks at " + tick(f.T)
 	}
 	s := who + " asks from " + tick(tr.First) + " to " + tick(tr.Last) + " (" + count(tr.Polls, "time") + ") "
+	if tr.Polls == 1 {
+		s = who + " asks at " + tick(tr.First) + " "
+	}
 	if f.Law == audit.Deadlock {
 		return s + "and nothing that is still to come would free a quorum"
 	}

@@ -24,7 +24,7 @@ func printMarkdown(w io.Writer, p *page) error {
 		case para:
 			put(inline(b.text) + "\n")
 		case figure:
-			put(fenced(b.rows))
+			put(fenced(b.lines))
 		case table:
 			put(markdownTable(b))
 		}
@@ -84,11 +84,11 @@ func markdownTable(b *block) string {
 	s.WriteString("|\n")
 	for _, row := range b.rows {
 		for i := range b.head {
-			cell := ""
+			text := ""
 			if i < len(row) {
-				cell = inline(row[i : i+1])
+				text = inline(row[i])
 			}
-			s.WriteString("| " + cell + " ")
+			s.WriteString("| " + text + " ")
 		}
 		s.WriteString("|\n")
 	}

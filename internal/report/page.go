@@ -16,11 +16,13 @@ type page struct {
 }
 
 type block struct {
-	kind blockKind
-	text []span // title, heading, para
-	head []string
-	rows [][]span  // table: cells; figure: lines
-	rule []columns // table: how each column is set
+	kind  blockKind
+	text  []span   // title, heading, section, para
+	lines [][]span // figure
+	head  []string // table
+	rows  [][]cell
+	rule  []columns // how each column is set
+	most  int       // the most columns that a cell takes, the last one's apart; longer ones go on below
 }
 
 type blockKind uint8
@@ -42,6 +44,9 @@ const (
 	right
 )
 
+// A cell is what stands in one place of a table.
+type cell []span
+
 // A span is a stretch of text with one tone.
 type span struct {
 	text string
@@ -61,12 +66,12 @@ func (p *page) draw(line ...span) {
 		p.blocks = append(p.blocks, block{kind: figure})
 	}
 	last := &p.blocks[len(p.blocks)-1]
-	last.rows = append(last.rows, line)
+	last.lines = append(last.lines, line)
 }
 
 // grid starts a table. A column's heading that starts with ">" is set to the right.
 func (p *page) grid(head ...string) *block {
-	b := block{kind: table, head: make([]string, len(head)), rule: make([]columns, len(head))}
+	b := block{kind: table, most: widest, head: make([]string, len(head)), rule: make([]columns, len(head))}
 	for i, h := range head {
 		h, toRight := strings.CutPrefix(h, ">")
 		b.head[i] = safe(h)
@@ -78,7 +83,22 @@ func (p *page) grid(head ...string) *block {
 	return &p.blocks[len(p.blocks)-1]
 }
 
-func (b *block) row(cells ...span) { b.rows = append(b.rows, cells) }
+// row adds a row of cells that are each of one tone.
+func (b *block) row(cells ...span) {
+	row := make([]cell, len(cells))
+	for i, c := range cells {
+		row[i] = cell{c}
+	}
+	b.rows = append(b.rows, row)
+}
+
+func (c cell) width() int {
+	n := 0
+	for _, s := range c {
+		n += width(s.text)
+	}
+	return n
+}
 
 // The blanks before the parts of a page and between the columns of a table.
 const (
@@ -86,7 +106,7 @@ const (
 	gap    = 2
 )
 
-// widest is the most that a column other than the last may take; longer cells go on below.
+// widest is the most that a column of a table takes, if nothing else is said.
 const widest = 36
 
 // minLast is the narrowest that the last column of a table is squeezed to; below it the table grows over the width.
@@ -128,7 +148,7 @@ func (t *textPrinter) block(b *block, first bool) {
 	case para:
 		t.wrapped(indent, indent, b.text)
 	case figure:
-		for _, line := range b.rows {
+		for _, line := range b.lines {
 			t.line(indent, line)
 		}
 	case table:
@@ -165,21 +185,21 @@ func (t *textPrinter) table(b *block) {
 		widths[i] = width(h)
 		for _, row := range b.rows {
 			if i < len(row) {
-				widths[i] = max(widths[i], width(row[i].text))
+				widths[i] = max(widths[i], row[i].width())
 			}
 		}
 	}
 	before := indent
 	room := t.width - width(before)
 	for i, w := range widths[:last] {
-		widths[i] = max(min(w, widest), width(b.head[i]))
+		widths[i] = max(min(w, b.most), width(b.head[i]))
 		room -= widths[i] + gap
 	}
 	widths[last] = min(widths[last], max(room, minLast))
 	if strings.Join(b.head, "") != "" {
-		head := make([]span, len(b.head))
+		head := make([]cell, len(b.head))
 		for i, h := range b.head {
-			head[i] = span{h, dim}
+			head[i] = cell{{h, dim}}
 		}
 		t.row(before, b, widths, head)
 	}
@@ -189,11 +209,11 @@ func (t *textPrinter) table(b *block) {
 }
 
 // row prints one row of a table; a cell that is wider than its column goes on below.
-func (t *textPrinter) row(before string, b *block, widths []int, cells []span) {
+func (t *textPrinter) row(before string, b *block, widths []int, cells []cell) {
 	parts := make([][][]span, len(cells))
 	height := 0
 	for i, c := range cells {
-		parts[i] = wrap([]span{c}, widths[i])
+		parts[i] = wrap(c, widths[i])
 		height = max(height, len(parts[i]))
 	}
 	for y := range height {

@@ -226,13 +226,7 @@ func (t *teller) happened(e *engine.Event) happening {
 	case engine.Sent:
 		h.why = t.underway(e, s)
 	case engine.Unheard:
-		h.outcome, h.why = "unheard", "no answer comes; "+t.client(e.Client)+" believes what it did before"
-		if e.Verb == engine.Append || e.Verb == engine.Write {
-			h.why = t.writeUnheard(e)
-		}
-		if e.Verb == engine.Read {
-			h.why = "no answer comes; its copy stays as it was"
-		}
+		h.why = t.unheard(e)
 	default:
 		t.explain(e, s, &h)
 	}
@@ -243,6 +237,20 @@ func (t *teller) happened(e *engine.Event) happening {
 		h.why = join([]string{h.why, "sent at " + tick(e.Sent)}, "; ")
 	}
 	return h
+}
+
+// unheard says what an answer that never comes leaves behind.
+func (t *teller) unheard(e *engine.Event) string {
+	switch e.Verb {
+	case engine.Append, engine.Write:
+		return t.writeUnheard(e)
+	case engine.Read:
+		return "no answer comes: its copy stays as it was"
+	case engine.Release:
+		return "no answer comes: it has let go all the same"
+	default:
+		return "no answer comes: it believes what it did before"
+	}
 }
 
 func (t *teller) explain(e *engine.Event, s *engine.Step, h *happening) {
@@ -405,45 +413,60 @@ func conditions(s *engine.Step) string {
 	return b.String()
 }
 
-// underway says where a request that takes time is, and when it lands or is heard.
+// underway says when a request that takes time lands. An acquire's votes have it; for the other questions to servers it
+// follows from their line.
 func (t *teller) underway(e *engine.Event, s *engine.Step) string {
-	var lands engine.Tick = e.Sent
+	first, last := engine.Forever, engine.Tick(-1)
+	see := func(lands engine.Tick) {
+		if lands != engine.Forever {
+			first, last = min(first, lands), max(last, lands)
+		}
+	}
 	switch e.Verb {
 	case engine.Append, engine.Write:
 		if w := at(t.rec.Writes, e.Index); w != nil {
-			lands = w.Applied.Tick
+			see(w.Applied.Tick)
 		}
 	case engine.Read:
 		if r := at(t.rec.Reads, e.Index); r != nil {
-			lands = r.Applied.Tick
+			see(r.Applied.Tick)
 		}
 	case engine.Acquire:
-		return t.underwayAcquire(e)
+		if a := at(t.votes, e.Index); a != nil {
+			for _, v := range *a {
+				see(t.rec.Votes[v].Applied.Tick)
+			}
+		}
 	default:
-		return "under way"
-	}
-	if lands == engine.Forever {
-		return "lost on the way: it never lands"
-	}
-	return "under way, lands at " + tick(lands)
-}
-
-func (t *teller) underwayAcquire(e *engine.Event) string {
-	if e.Index < 0 || int(e.Index) >= len(t.votes) {
-		return "under way"
-	}
-	first, last, lost := engine.Forever, engine.Tick(-1), 0
-	for _, v := range t.votes[e.Index] {
-		if at := t.rec.Votes[v].Applied.Tick; at == engine.Forever {
-			lost++
-		} else {
-			first, last = min(first, at), max(last, at)
+		for _, server := range t.servers(&engine.Step{}) {
+			see(t.lands(s, server, e.Sent))
 		}
 	}
-	if last < 0 {
-		return "no server gets it"
+	switch {
+	case last < 0:
+		return "lost on the way: it never lands"
+	case last <= e.Sent:
+		return "lands at once; the answer is under way"
 	}
 	return "under way, lands at " + stretch(first, last)
+}
+
+// lands says when a line's request reaches a server, by the line's suffixes.
+func (t *teller) lands(s *engine.Step, server int32, sent engine.Tick) engine.Tick {
+	lands := sent
+	for i := s.Messages.Lo; i < s.Messages.Hi; i++ {
+		m := at(t.rec.Program.Messages, i)
+		switch {
+		case m == nil || m.Reply || m.Servers.Len() > 0 && !slices.Contains(t.rec.Program.ServerIDs[m.Servers.Lo:m.Servers.Hi], server):
+		case m.Lost:
+			lands = engine.Forever
+		case m.Plus:
+			lands = sent + m.At
+		default:
+			lands = max(m.At, sent)
+		}
+	}
+	return lands
 }
 
 func (t *teller) explainAcquire(e *engine.Event, h *happening) {

@@ -7,6 +7,7 @@ import (
 
 	"dlock/audit"
 	"dlock/dsl"
+	"dlock/engine"
 	"dlock/internal/study"
 )
 
@@ -45,7 +46,7 @@ func sweepName(s *study.Sweep) string {
 func quietSweep(p *page, s *study.Sweep) {
 	p.add(heading, mark(bold, sweepName(s)))
 	p.add(para, say(count(s.Cells, "cell")+": "+brokenIn(s)+"."))
-	claims(p, slices.DeleteFunc(slices.Clone(s.Claims), holds))
+	claims(p, s.Claims, true)
 }
 
 // brokenIn says in how many cells each law is broken.
@@ -68,30 +69,65 @@ func sweepPage(p *page, script *dsl.Script, s *study.Sweep, o Options) {
 		axes[i] = a.Name
 	}
 	p.add(heading, mark(bold, sweepName(s)), say("  "+strings.Join(axes, " by ")+", "+count(s.Cells, "cell")))
+	mapped := false
 	switch {
 	case len(s.Kept) == 0:
 		p.add(para, say("Too many cells to show one by one; --format csv lists them."))
 	case len(s.Axes) == 1:
 		cellTable(p, script, s)
-	case len(s.Axes) == 2:
+	case len(s.Axes) == 2 && int64(len(s.Kept)) == s.Cells && len(s.Kept) == len(s.Axes[0].Values)*len(s.Axes[1].Values):
+		mapped = true
 		cellMap(p, s, o)
 	default:
 		slicesTable(p, s)
 	}
-	p.add(section, mark(bold, "Laws"), say("  broken in how many of the "+count(s.Cells, "cell")))
-	g := p.grid("", "", "")
+	if s.Limited > 0 {
+		p.add(para, mark(bad, count(s.Limited, "cell")), say(" stopped early at a limit, so that nothing can be said about them; the first is "+
+			cellName(s.LimitedAt)+"."))
+	}
+	sweepLaws(p, s, mapped)
+	claims(p, s.Claims, false)
+}
+
+// sweepLaws says in how many cells each law is broken, and with a map what its signs mean.
+func sweepLaws(p *page, s *study.Sweep, mapped bool) {
+	said := "  broken in how many of the " + count(s.Cells, "cell")
+	if mapped {
+		said += "; the map shows the sign of the first of these in each cell"
+	}
+	p.add(section, mark(bold, "Laws"), say(said))
+	g := p.grid("", "", "", "")
 	var kept []string
-	for _, l := range laws() {
+	for _, l := range gravest() {
 		if n := s.Broken[l]; n > 0 {
-			g.row(mark(bad, "BROKEN in "+number(n)), say(l.String()), say(meaning(l)))
+			g.row(say(sign(l)), mark(bad, "BROKEN in "+number(n)), say(l.String()), say(meaning(l)))
 		} else {
 			kept = append(kept, l.String())
 		}
 	}
-	if len(kept) > 0 {
-		g.row(mark(good, "ok in all"), say(count(len(kept), "law")), say(strings.Join(kept, ", ")))
+	if n := unbroken(s); n > 0 && mapped {
+		g.row(say("."), say("in "+number(n)), say("none"), say("no law is broken"))
 	}
-	claims(p, s.Claims)
+	if len(kept) > 0 {
+		g.row(say(""), mark(good, "ok in all"), say(count(len(kept), "law")), say(strings.Join(kept, ", ")))
+	}
+	if !mapped { // then nothing has signs
+		g.head, g.rule = g.head[1:], g.rule[1:]
+		for i := range g.rows {
+			g.rows[i] = g.rows[i][1:]
+		}
+	}
+}
+
+// unbroken counts the kept cells in which no law is broken.
+func unbroken(s *study.Sweep) int {
+	n := 0
+	for i := range s.Kept {
+		if _, broken := gravestIn(&s.Kept[i].Counts); !broken && s.Kept[i].Limit == engine.NoLimit {
+			n++
+		}
+	}
+	return n
 }
 
 // brokenLaws lists the laws that are broken in some cell.
@@ -101,11 +137,8 @@ func brokenLaws(s *study.Sweep) []audit.Law {
 
 // waiters lists the clients that are blocked in some cell, and the clients that ask and are granted nothing in some cell.
 func waiters(script *dsl.Script, s *study.Sweep) []int {
-	if script == nil {
-		return nil
-	}
 	var found []int
-	for c, client := range script.Clients {
+	for c, client := range s.Clients {
 		asked := slices.ContainsFunc(s.Kept, func(k study.Cell) bool { return c < len(k.Blocked) && k.Blocked[c] >= 0 }) || asks(script, client)
 		if asked && slices.ContainsFunc(s.Kept, func(k study.Cell) bool { return c < len(k.Blocked) && k.Blocked[c] != 0 }) {
 			found = append(found, c)
@@ -116,6 +149,9 @@ func waiters(script *dsl.Script, s *study.Sweep) []int {
 
 // asks tells whether a client has an acquire anywhere in the file.
 func asks(script *dsl.Script, client string) bool {
+	if script == nil {
+		return false
+	}
 	var in func(steps []*dsl.Step) bool
 	in = func(steps []*dsl.Step) bool {
 		for _, s := range steps {
@@ -144,7 +180,7 @@ func cellTable(p *page, script *dsl.Script, s *study.Sweep) {
 		head = append(head, ">"+l.String())
 	}
 	for _, c := range blocked {
-		head = append(head, ">"+script.Clients[c]+" waits")
+		head = append(head, ">"+safe(s.Clients[c])+" waits")
 	}
 	g := p.grid(append(head, "")...)
 	for _, c := range s.Kept {
@@ -168,6 +204,9 @@ func cellTable(p *page, script *dsl.Script, s *study.Sweep) {
 		}
 		g.row(append(row, failsHere(c))...)
 	}
+	if len(blocked) == 0 && len(s.Clients) > 0 {
+		p.add(para, say("Nobody waits for the lock in any cell."))
+	}
 }
 
 func cellValue(at []study.Value, axis int) string {
@@ -178,7 +217,10 @@ func cellValue(at []study.Value, axis int) string {
 }
 
 func failsHere(c study.Cell) span {
-	if c.OK {
+	switch {
+	case c.Limit != engine.NoLimit:
+		return mark(bad, "stopped at a limit")
+	case c.OK:
 		return span{}
 	}
 	return mark(bad, "a claim FAILS")
@@ -188,10 +230,6 @@ func failsHere(c study.Cell) span {
 // law that is broken in a cell. Maps that are wider than the page are cut into bands.
 func cellMap(p *page, s *study.Sweep, o Options) {
 	down, across := s.Axes[0], s.Axes[1]
-	if len(s.Kept) < len(down.Values)*len(across.Values) || len(across.Values) == 0 {
-		slicesTable(p, s)
-		return
-	}
 	labels := width(down.Name)
 	for _, v := range down.Values {
 		labels = max(labels, width(v.Text()))
@@ -216,7 +254,9 @@ func cellMap(p *page, s *study.Sweep, o Options) {
 				c := &s.Kept[y*len(across.Values)+x]
 				l, broken := gravestIn(&c.Counts)
 				mine := span{padLeft(".", step), plain}
-				if broken {
+				if c.Limit != engine.NoLimit {
+					mine = span{padLeft("?", step), bad}
+				} else if broken {
 					mine = span{padLeft(sign(l), step), plain}
 					if l.Kind() == audit.Safety && l != audit.UnlockedWrite {
 						mine.tone = bad
@@ -230,9 +270,10 @@ func cellMap(p *page, s *study.Sweep, o Options) {
 			}
 			p.draw(line...)
 		}
-		p.draw(say(""))
+		if to < len(across.Values) {
+			p.draw(say(""))
+		}
 	}
-	legend(p, s)
 }
 
 // gravestIn gives the gravest law that is broken.
@@ -243,23 +284,6 @@ func gravestIn(counts *[audit.NumLaws]int64) (audit.Law, bool) {
 		}
 	}
 	return audit.NumLaws, false
-}
-
-// legend says what the signs of a map mean and how often each of them stands there.
-func legend(p *page, s *study.Sweep) {
-	var shown [audit.NumLaws + 1]int64
-	for i := range s.Kept {
-		l, _ := gravestIn(&s.Kept[i].Counts)
-		shown[l]++
-	}
-	for _, l := range gravest() {
-		if shown[l] > 0 {
-			p.draw(say(sign(l) + " " + l.String() + ", " + count(shown[l], "cell") + ": " + meaning(l)))
-		}
-	}
-	if n := shown[audit.NumLaws]; n > 0 {
-		p.draw(say(". " + count(n, "cell") + " in which no law is broken"))
-	}
 }
 
 func padLeft(s string, n int) string { return strings.Repeat(" ", max(0, n-width(s))) + s }

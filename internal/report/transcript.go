@@ -67,7 +67,7 @@ func (p *page) about(text string) {
 func quietRun(p *page, r *study.Run) {
 	p.add(heading, mark(bold, runName(r)))
 	p.add(para, say(Verdict(r)))
-	claims(p, slices.DeleteFunc(slices.Clone(r.Claims), holds))
+	claims(p, r.Claims, true)
 }
 
 func runPage(p *page, r *study.Run) {
@@ -78,7 +78,7 @@ func runPage(p *page, r *study.Run) {
 	t.leases(p)
 	t.writes(p)
 	t.laws(p)
-	claims(p, r.Claims)
+	claims(p, r.Claims, false)
 	p.add(section, mark(bold, "What happened"))
 	p.add(para, say(t.verdict()))
 }
@@ -86,12 +86,12 @@ func runPage(p *page, r *study.Run) {
 // headline lists the settings that say what kind of world it is, those that are not the default, and the lets.
 func headline(r *study.Run) string {
 	var parts, lets []string
-	for i, v := range shownSettings(r.Settings, r.Record) {
+	for i, v := range shownSettings(r.Settings) {
 		if i == 0 && v.Name == "servers" {
 			parts = append(parts, count(v.N, "server"))
 			continue
 		}
-		parts = append(parts, v.Name+" "+settingText(v, r.Record))
+		parts = append(parts, v.Name+" "+settingText(v))
 	}
 	for _, v := range r.Lets {
 		lets = append(lets, v.Name+" = "+v.Text())
@@ -101,7 +101,7 @@ func headline(r *study.Run) string {
 
 // shownSettings keeps the number of servers, the quorum and the fencing, which every reader asks for, and what is not
 // the default.
-func shownSettings(settings []study.Value, rec *engine.Record) []study.Value {
+func shownSettings(settings []study.Value) []study.Value {
 	var shown []study.Value
 	for _, v := range settings {
 		switch v.Name {
@@ -113,7 +113,7 @@ func shownSettings(settings []study.Value, rec *engine.Record) []study.Value {
 		case "horizon":
 			continue // it follows from the schedule
 		case "initial":
-			if rec.Program.Settings.Initial == "" {
+			if v.Word == "" {
 				continue
 			}
 		default:
@@ -126,9 +126,9 @@ func shownSettings(settings []study.Value, rec *engine.Record) []study.Value {
 	return shown
 }
 
-func settingText(v study.Value, rec *engine.Record) string {
-	if v.Name == "initial" {
-		return value(rec.Program.Settings.Initial)
+func settingText(v study.Value) string {
+	if v.Str {
+		return value(v.Word)
 	}
 	return v.Text()
 }
@@ -140,6 +140,7 @@ func events(p *page, lines []happening) {
 		return
 	}
 	g := p.grid(">tick", "who", "what", "", "")
+	g.most = 28 // what came of it and why needs the room more than a line of many suffixes
 	for _, h := range lines {
 		outcome, what := mark(h.tone, h.outcome), say(h.what)
 		if h.calm {
@@ -287,17 +288,22 @@ func (t *teller) laws(p *page) {
 	}
 }
 
-// holds tells whether a claim is as it should be.
-func holds(c study.Claim) bool { return !c.Unchecked && c.OK && c.Vacuous == "" }
+// holds tells whether a claim was checked and is as it should be.
+func holds(c *study.Claim) bool { return !c.Unchecked && !c.Inconclusive && !c.Failed() }
 
-// claims lists what the file claims, with verdicts.
-func claims(p *page, list []study.Claim) {
-	if len(list) == 0 {
+// claims lists what the file claims, with verdicts, or only what does not hold.
+func claims(p *page, list []study.Claim, onlyBad bool) {
+	if len(list) == 0 || onlyBad && !slices.ContainsFunc(list, func(c study.Claim) bool { return !holds(&c) }) {
 		return
 	}
-	failed := 0
+	var failed, unchecked, undecided int
 	for _, c := range list {
-		if !c.Unchecked && !holds(c) {
+		switch {
+		case c.Unchecked:
+			unchecked++
+		case c.Inconclusive:
+			undecided++
+		case c.Failed():
 			failed++
 		}
 	}
@@ -305,16 +311,25 @@ func claims(p *page, list []study.Claim) {
 	switch {
 	case failed > 0:
 		verdict = mark(bad, number(failed)+" of "+number(len(list))+" fail")
-	case slices.ContainsFunc(list, func(c study.Claim) bool { return c.Unchecked }):
+	case undecided > 0:
+		verdict = mark(bad, "undecided, since a limit was reached")
+	case unchecked > 0:
 		verdict = mark(plain, "not checked, since the command line overrides the file")
 	}
 	p.add(section, mark(bold, "Claims"), say("  "), verdict)
 	g := p.grid("", "", "")
-	for _, c := range list {
+	g.most = 60 // claims are read as one line
+	for i := range list {
+		c := &list[i]
+		if onlyBad && holds(c) {
+			continue
+		}
 		text := claimText(c)
 		switch {
 		case c.Unchecked:
 			g.row(mark(dim, "unchecked"), say(text), say(""))
+		case c.Inconclusive:
+			g.row(mark(bad, "UNDECIDED"), say(text), say(claimWhy(c)))
 		case !c.OK:
 			g.row(mark(bad, "FAILS"), say(text), say(claimWhy(c)))
 		case c.Vacuous != "":
@@ -325,14 +340,14 @@ func claims(p *page, list []study.Claim) {
 	}
 }
 
-func claimText(c study.Claim) string {
+func claimText(c *study.Claim) string {
 	if c.Expect == nil {
 		return "expect"
 	}
 	return c.Expect.Source
 }
 
-func claimWhy(c study.Claim) string {
+func claimWhy(c *study.Claim) string {
 	var parts []string
 	if c.Got != "" {
 		parts = append(parts, "got: "+c.Got)

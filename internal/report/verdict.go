@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"dlock/audit"
@@ -19,6 +20,7 @@ func (t *teller) verdict() string {
 	return join([]string{t.data(), t.blame(), t.waiting()}, " ")
 }
 
+// limitWord names the limit that stopped a run early, "" for none.
 func limitWord(l engine.LimitKind) string {
 	switch l {
 	case engine.LimitRequests:
@@ -30,7 +32,7 @@ func limitWord(l engine.LimitKind) string {
 	case engine.LimitValue:
 		return "the size of the values"
 	}
-	return "unknown"
+	return ""
 }
 
 // first gives the first finding of a law.
@@ -72,6 +74,10 @@ func (t *teller) overwritten(final string, f *audit.Finding) string {
 		return final + " is left after a stale write."
 	}
 	a, b := t.client(late.Client), t.client(by.Client)
+	if a == b {
+		return final + " is left: at " + tick(late.Applied.Tick) + " a write of " + a + " with token " + number(late.Token) +
+			" landed on top of its own with token " + number(by.Token) + " of " + tick(by.Applied.Tick) + "."
+	}
 	var s strings.Builder
 	if t.rec.Final == late.Value {
 		s.WriteString(final + " is left because " + a + " wrote over work that " + b + " had finished: ")
@@ -79,10 +85,18 @@ func (t *teller) overwritten(final string, f *audit.Finding) string {
 		s.WriteString(a + " wrote over work that " + b + " had finished (" + final + " is left): ")
 	}
 	s.WriteString(t.howLate(late))
-	s.WriteString("; " + b + " got the lock and wrote at " + tick(by.Applied.Tick) + "; and at " + tick(late.Applied.Tick))
+	got := " got the lock and wrote at "
+	if t.writers[f.By].unlocked != nil {
+		got = " wrote at "
+	}
+	s.WriteString("; " + b + got + tick(by.Applied.Tick) + "; and at " + tick(late.Applied.Tick))
 	basis := ""
+	gone := slices.ContainsFunc(t.writers[f.Index].lost, func(l *audit.Finding) bool { return l.Index == f.By })
 	if r := t.lastRead(late); r != nil && late.Verb == engine.Append {
 		basis = "computed from its read at " + tick(r.Applied.Tick)
+		if gone {
+			basis += ", without " + b + "'s work"
+		}
 	}
 	switch {
 	case late.Sent.Tick < late.Applied.Tick:
@@ -93,7 +107,7 @@ func (t *teller) overwritten(final string, f *audit.Finding) string {
 		s.WriteString(" " + a + " wrote" + prefixed(" a value ", basis) + ".")
 	}
 	if n := t.aud.Counts[audit.StaleWrite] - 1; n > 0 {
-		s.WriteString(" So did " + count(n, "more write") + ".")
+		s.WriteString(" " + count(n, "more stale write") + " went the same way.")
 	}
 	return s.String()
 }
@@ -179,7 +193,11 @@ func (t *teller) lastRefused() int32 {
 func (t *teller) refused(final string, i int32) string {
 	w := &t.rec.Writes[i]
 	who := t.client(w.Client)
-	s := final + " is left: at " + tick(w.Applied.Tick) + " the resource refused " + who + "'s write, because "
+	s := final + " is left: "
+	if why, end := t.holdEnd(w.Client, w.Applied.Tick, w.Token); why != "" && end != engine.Forever && t.writers[i].refused == nil {
+		s += t.howLate(w) + ", and "
+	}
+	s += "at " + tick(w.Applied.Tick) + " the resource refused " + who + "'s write, because "
 	switch w.Reason {
 	case engine.ReasonStale:
 		s += "its token " + number(w.Token) + " is lower than token " + number(w.Highest)
@@ -201,11 +219,11 @@ func (t *teller) refused(final string, i int32) string {
 	}
 	switch {
 	case w.Heard == engine.Forever:
-		s += "; " + who + " does not learn of it."
+		s += ". " + who + " does not learn of it."
 	case t.laterAccepted(w):
-		s += "; " + who + " was told, tried again, and its later write was accepted."
+		s += ". " + who + " was told, and a later write of it was accepted."
 	default:
-		s += "; " + who + " is told, and nothing that was finished is lost."
+		s += ". " + who + " is told and can start again; nothing that was finished is lost."
 	}
 	return s
 }
@@ -222,7 +240,10 @@ func (t *teller) laterAccepted(w *engine.WriteOp) bool {
 
 // innocent is the sentence that most runs here come to.
 func (t *teller) innocent() string {
-	return "The lock is innocent: not one pair of its " + count(len(t.rec.Promises), "lease") + " overlaps"
+	if len(t.rec.Leases) < 2 {
+		return "The lock is innocent: it never had two leases that could overlap"
+	}
+	return "The lock is innocent: not one pair of its " + count(len(t.rec.Leases), "lease") + " overlaps"
 }
 
 // blame words the place of the fault that the audit gives.
@@ -235,7 +256,7 @@ func (t *teller) blame() string {
 		}
 		s := "The fault is the lock's: it let two clients in at once"
 		if f != nil {
-			s = "The fault is the lock's: " + t.finding(f)
+			s = "The fault is the lock's: " + t.finding(f) + t.cause()
 		}
 		return s + "."
 	case audit.FaultTokens:
@@ -265,6 +286,36 @@ func (t *teller) blame() string {
 		return ""
 	}
 	return t.innocent() + "."
+}
+
+// cause says how the first lease that another one overlapped came to an end too early for its client.
+func (t *teller) cause() string {
+	f := t.first(audit.Overlap)
+	if f == nil {
+		return ""
+	}
+	for i := range t.rec.Leases {
+		l := &t.rec.Leases[i]
+		if l.Promise != f.By {
+			continue
+		}
+		where, when, lease := server(l.Server), tick(l.End.Tick), t.client(l.Client)+"'s lease"
+		switch l.Ended {
+		case engine.ByRestart:
+			return " (" + where + " forgot " + lease + " when it came up at " + when + ")"
+		case engine.ByRevoke:
+			return " (" + lease + " was revoked by force at " + when + ")"
+		case engine.ByTakeover:
+			return " (at " + when + " the next asker judged " + lease + " to be over)"
+		case engine.ByOther:
+			return " (at " + when + " another client freed " + lease + ", and " + where + " did not check the owner)"
+		case engine.RanOut:
+			if p := at(t.rec.Promises, f.By); p != nil && l.End.Before(p.End) {
+				return " (by " + where + "'s own clock " + lease + " was over at " + when + ")"
+			}
+		}
+	}
+	return ""
 }
 
 func prefixed(prefix, s string) string {

@@ -26,6 +26,14 @@ func interval(start, end engine.Tick) string {
 	return "[" + number(start) + ", " + number(end) + ")"
 }
 
+// during writes when something was so: in an interval, or at a tick if it began and ended within it.
+func during(start, end engine.Tick) string {
+	if end <= start {
+		return "at " + number(start)
+	}
+	return "in " + interval(start, end)
+}
+
 // stretch writes a tick, or the first and the last of several.
 func stretch(from, to engine.Tick) string {
 	if from == to {
@@ -72,6 +80,9 @@ func serverList(indices []int32) string {
 		j := i
 		for j+1 < len(indices) && indices[j+1] == indices[j]+1 {
 			j++
+		}
+		if j == i+1 {
+			j = i // two are not worth a range
 		}
 		if i > 0 {
 			b.WriteByte(' ')
