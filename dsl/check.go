@@ -149,12 +149,17 @@ func (c *checker) exploring() bool {
 	return false
 }
 
+// notBuilt answers a word of holes and of their exploration.
 func (c *checker) notBuilt(pos lexer.Position, text string) {
-	if !c.exploring() {
-		c.fault(CodeNotBuilt, c.f.textSpan(pos, text), quote(text)+" is not built yet",
-			"It belongs to holes: points of a schedule that the adversary chooses. This version reads and formats them, and cannot run them.",
-			"write the value in, or use a sweep")
+	if c.exploring() {
+		return
 	}
+	detail := "It belongs to holes: points of a schedule that the adversary chooses."
+	switch text {
+	case "where", "ties", "always", "never", "sometimes", "in":
+		detail = "It belongs to `explore` blocks, which go through every choice that a schedule leaves open."
+	}
+	c.fault(CodeNotBuilt, c.f.textSpan(pos, text), quote(text)+" is not built yet", detail+" This version reads and formats it, and cannot run it.", "write the value in, or use a sweep")
 }
 
 // line puts one line where it belongs.
@@ -190,13 +195,13 @@ func (c *checker) line(r *row) {
 		case t.Scenario != nil:
 			c.scenarioLine(t.Scenario)
 		case t.Where != nil:
-			c.exploreOnly(t.Where.Word)
+			c.notBuilt(t.Where.Word.Pos, t.Where.Word.Text)
 			cond := c.condition(t.Where.Cond)
 			if b := c.top().scope.block; b != nil {
 				b.Where = append(b.Where, cond)
 			}
 		case t.Ties != nil:
-			c.exploreOnly(t.Ties.Word)
+			c.notBuilt(t.Ties.Word.Pos, t.Ties.Word.Text)
 			if b := c.top().scope.block; b != nil {
 				b.Ties = true
 			}
@@ -262,10 +267,6 @@ func (c *checker) close(r *row) {
 	}
 }
 
-func (c *checker) exploreOnly(w *word) {
-	c.notBuilt(w.Pos, w.Text)
-}
-
 func (c *checker) unknownLine(r *row, w *word) {
 	candidates := append(statementWords(), SettingNames()...)
 	at := c.f.wordSpan(w)
@@ -303,20 +304,6 @@ func (c *checker) unknownLine(r *row, w *word) {
 	}
 	c.fault(CodeUnknownWord, at, "no line starts with "+quote(w.Text), "",
 		didYouMean(w.Text, candidates, "a line starts with a setting, scenario, let, at, every, run, sweep, expect, +N or }"))
-}
-
-// joinedWord gives the first word of a row together with what hangs on it by hyphens.
-func joinedWord(tokens []lexer.Token) string {
-	var b strings.Builder
-	end := tokens[0].Pos.Offset
-	for _, t := range tokens {
-		if t.Pos.Offset != end || t.Type == tokSign && t.Value != "-" {
-			break
-		}
-		b.WriteString(t.Value)
-		end += len(t.Value)
-	}
-	return b.String()
 }
 
 func (c *checker) scenarioLine(l *scenarioLine) {
@@ -405,6 +392,9 @@ func (c *checker) settingValue(name string, v *settingValue) SettingValue {
 
 func (c *checker) badValue(name string, at Span, got, summary string) {
 	words := SettingWords(name)
+	if got == "" {
+		got = c.hanging(at.Start.Offset)
+	}
 	if got != "" {
 		summary = quote(name) + " cannot be " + quote(got)
 	}

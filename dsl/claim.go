@@ -1,6 +1,9 @@
 package dsl
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // expectLine reads a claim.
 func (c *checker) expectLine(l *expectLine) {
@@ -77,8 +80,8 @@ func (c *checker) claimed(w *word) {
 }
 
 func (c *checker) law(w *word) {
-	if !slices.Contains(LawWords(), w.Text) {
-		name := c.hanging(w)
+	if !isLaw(w.Text) {
+		name := cmp.Or(c.hanging(w.Pos.Offset), w.Text)
 		if w.Text == "clean" {
 			c.fault(CodeUnknownClaim, c.f.wordSpan(w), "`clean` is not a law", "It says that no law of safety is broken.", "write `expect clean`")
 			return
@@ -87,14 +90,14 @@ func (c *checker) law(w *word) {
 	}
 }
 
-// hanging gives a word with what hangs on it by hyphens in the source: stale-wrte is three tokens.
-func (c *checker) hanging(w *word) string {
+// hanging gives the word at an offset of the line with what hangs on it by hyphens: stale-wrte is three tokens.
+func (c *checker) hanging(offset int) string {
 	for i, t := range c.row.tokens {
-		if t.Pos.Offset == w.Pos.Offset {
+		if t.Pos.Offset == offset && t.Type == tokIdent {
 			return joinedWord(c.row.tokens[i:])
 		}
 	}
-	return w.Text
+	return ""
 }
 
 func (c *checker) subject(e *Expect, s *subject) {
@@ -113,7 +116,7 @@ func (c *checker) subject(e *Expect, s *subject) {
 	case s.Token != nil:
 		e.Kind, e.Client, e.N = ClaimToken, name, c.number(s.Token)
 		c.claimed(s.Name)
-	case name == "grants" || name == "writes" || name == "idle":
+	case isMeasure(name) && name != "clean":
 		e.Kind = map[string]ClaimKind{"grants": ClaimGrants, "writes": ClaimWrites, "idle": ClaimIdle}[name]
 		if s.N == nil {
 			c.fault(CodeMissingPart, c.f.rowSpan(c.row), "a number is missing after "+quote(name), "", "write `expect "+name+" 2`")
@@ -125,7 +128,7 @@ func (c *checker) subject(e *Expect, s *subject) {
 		if s.N != nil {
 			c.fault(CodeUnknownClaim, c.exprSpan(s.N), "`clean` takes no number", "It says that no law of safety is broken.", "")
 		}
-	case slices.Contains(LawWords(), name):
+	case isLaw(name):
 		e.Kind, e.Law = ClaimLaw, name
 		if s.N != nil {
 			e.N = c.number(s.N)
@@ -146,7 +149,7 @@ func (c *checker) unknownClaim(s *subject, name string, at Span) {
 		return
 	}
 	words := append([]string{"final", "at", "no", "grants", "writes", "idle", "clean"}, LawWords()...)
-	full := c.hanging(s.Name)
+	full := cmp.Or(c.hanging(s.Name.Pos.Offset), name)
 	if said != "" && c.clients[name] {
 		c.fault(CodeUnknownClaim, c.exprSpan(s.N), quote(said)+" cannot be claimed of a client", "", didYouMean(said, append([]string{"never", "blocked", "token"}, OutcomeWords()...), "write `never OUTCOME`, `blocked N` or `token N`"))
 		return

@@ -29,7 +29,6 @@ const (
 
 	CodeReservedName = "D030"
 	CodeDuplicate    = "D031"
-	CodeNameClash    = "D032"
 	CodeEmptyName    = "D033"
 
 	CodeSettingValue = "D040"
@@ -54,7 +53,6 @@ const (
 	CodeUnknownClaim  = "D070"
 	CodeUnknownClient = "D071"
 	CodeOutsideSweep  = "D072"
-	CodeOnlyExplore   = "D073"
 	CodeNotBuilt      = "D080"
 
 	CodeUnusedLet      = "D100"
@@ -95,6 +93,3 @@ func CodePageOf(code string) (CodePage, bool) {
 	}
 	return CodePage{}, false
 }
-
-// Codes lists every code in order, with its page.
-func Codes() []CodePage { return nil }

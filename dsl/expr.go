@@ -198,6 +198,7 @@ func (r *exprReader) operand(t *term) Expr {
 	}
 	ref := &Ref{Name: t.Name, Setting: isSetting(t.Name), At: at}
 	switch {
+	case ref.Setting && r.c.mentioned[t.Name]: // a let was called so
 	case ref.Setting && !r.settings:
 		r.c.fault(CodeSettingRef, at, "the setting "+quote(t.Name)+" has no place in a number", "A condition may name it; a let and a time may not, since a run can override it.", "make a let for the number and use it in both places")
 	case ref.Setting && !numericSetting(t.Name):

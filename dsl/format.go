@@ -16,8 +16,8 @@ import (
 func Format(src []byte, name string) ([]byte, Diagnostics) {
 	f := readFile(name, src)
 	if f.broken || !wellFormed(f) {
-		check(f) // finds the other faults of syntax, so that one look at the file is enough
-		return nil, slices.DeleteFunc(f.diagnostics(), func(d Diagnostic) bool { return d.Code >= CodeReservedName })
+		check(f) // finds the other faults, so that one look at the file is enough
+		return nil, slices.DeleteFunc(f.diagnostics(), func(d Diagnostic) bool { return d.Severity == Warning })
 	}
 	p := &printer{steps: []column{nil}}
 	for _, r := range f.rows {
@@ -49,11 +49,12 @@ func wellFormed(f *file) bool {
 
 // printed is a line on its way out. head is the part whose width is aligned with that of its neighbours, tail the rest.
 type printed struct {
-	depth   int
-	head    string
-	gap     int // blanks between the widest head and its tail
-	tail    string
-	comment string
+	depth    int
+	head     string
+	gap      int  // blanks between the widest head and its tail
+	sentence bool // one blank is enough if all heads are of one width
+	tail     string
+	comment  string
 }
 
 // column is a set of lines whose tails begin in one column.
@@ -153,7 +154,7 @@ func (p *printer) statement(l *printed, r *row) {
 			pos = t.Step.actorPos()
 		}
 		if pos.Line > 0 {
-			at, l.gap = r.index(pos), stepGap
+			at, l.gap, l.sentence = r.index(pos), stepGap, t.Step != nil
 			n := len(p.steps) - 1
 			p.steps[n] = append(p.steps[n], len(p.lines))
 		}
@@ -217,16 +218,21 @@ func (p *printer) print() []byte {
 
 // align puts blanks between the heads and the tails of a column.
 func (p *printer) align(col column) {
-	widest := 0
+	widest, narrowest := 0, widestHead
 	for _, i := range col {
-		if w := utf8.RuneCountInString(p.lines[i].head); w <= widestHead {
+		w := utf8.RuneCountInString(p.lines[i].head)
+		narrowest = min(narrowest, w)
+		if w <= widestHead {
 			widest = max(widest, w)
 		}
 	}
 	for _, i := range col {
 		l := &p.lines[i]
-		blanks := max(0, widest-utf8.RuneCountInString(l.head)) + l.gap
-		l.tail = strings.Repeat(" ", blanks) + l.tail
+		gap := l.gap
+		if l.sentence && widest == narrowest {
+			gap = 1 // nothing to align: "at 0 A acquire ttl 10" reads as it is spoken
+		}
+		l.tail = strings.Repeat(" ", max(0, widest-utf8.RuneCountInString(l.head))+gap) + l.tail
 	}
 }
 

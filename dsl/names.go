@@ -36,7 +36,12 @@ func (c *checker) letNames() map[string]bool {
 			names = letsIn(r.scope, top)
 			candidates[r.scope] = names
 		}
-		hint := didYouMean(r.name, append(slices.Clone(r.also), names...), "define it: `let "+r.name+" = …`")
+		near := nearest(r.name, append(slices.Clone(r.also), names...))
+		used[near] = true // or the let that was meant would look unused
+		hint := "define it: `let " + r.name + " = …`"
+		if near != "" {
+			hint = "did you mean `" + near + "`?"
+		}
 		detail := ""
 		if line := c.elsewhere(r.name); line > 0 {
 			detail = fmt.Sprintf("Line %d defines it inside a block; only that block sees it.", line)

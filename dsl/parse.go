@@ -26,6 +26,9 @@ type file struct {
 	rows   []*row
 	faults Diagnostics
 	broken bool // a fault of syntax: the formatter refuses the file
+	// misnamed holds the words of the language that a let is called: that is answered at the let, and not again wherever
+	// the name is used.
+	misnamed map[string]bool
 }
 
 // row is one line of the file.
@@ -50,7 +53,7 @@ var grammar = sync.OnceValue(func() *participle.Parser[line] {
 
 // readFile scans and parses a file. A line is its unit: a bad one costs one error and spoils no other.
 func readFile(name string, src []byte) *file {
-	f := &file{name: name}
+	f := &file{name: name, misnamed: map[string]bool{}}
 	if len(src) > MaxFileSize {
 		start := lexer.Position{Line: 1, Column: 1}
 		f.broken = true
@@ -98,6 +101,9 @@ func (f *file) split(text string, tokens []lexer.Token) {
 		case t.Type == tokNewline || t.EOF():
 			r.tokens = kept[from:len(kept):len(kept)]
 			r.text = text[r.start.Offset:t.Pos.Offset]
+			if len(r.tokens) > 1 && r.tokens[0].Value == "let" && r.tokens[1].Type == tokKeyword {
+				f.misnamed[r.tokens[1].Value] = true
+			}
 			f.rows = append(f.rows, r)
 			from = len(kept)
 			r = &row{start: lexer.Position{Offset: t.Pos.Offset + len(t.Value), Line: t.Pos.Line + 1, Column: 1}}
@@ -193,11 +199,15 @@ func (f *file) parseRow(parser *participle.Parser[line], lex *lexer.PeekingLexer
 	tree, err := parser.ParseFromLexer(lex, participle.AllowTrailing(true))
 	if err == nil {
 		next := lex.Peek()
-		if next.EOF() || next.Type == tokNewline || tree.Unknown != nil {
+		switch {
+		case next.EOF() || next.Type == tokNewline:
 			r.tree = tree
-			return
+		case tree.unknownWord():
+			// The checker says more about the word than can be said about what follows it.
+			r.tree, f.broken = tree, true
+		default:
+			f.unexpected(r, next.Pos, "")
 		}
-		f.unexpected(r, next.Pos, "")
 		return
 	}
 	var perr participle.Error

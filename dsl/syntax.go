@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -18,6 +19,14 @@ func (f *file) unexpected(r *row, pos lexer.Position, message string) {
 	at, found := f.span(end, end), "the end of the line"
 	if i < len(r.tokens) {
 		at, found = f.tokenSpan(r.tokens[i]), quote(r.tokens[i].Value)
+	}
+	if i < len(r.tokens) && f.misnamed[r.tokens[i].Value] {
+		r.bad, f.broken = true, true
+		return
+	}
+	if word, from := hyphenSlip(r, i); word != "" {
+		f.syntaxFault(r, CodeSyntax, f.textSpan(r.tokens[from].Pos, word), quote(word)+" is not a word of the language", "", didYouMean(word, hyphenWords(), ""))
+		return
 	}
 	var before lexer.Token
 	if i > 0 {
@@ -115,4 +124,48 @@ func strayHint(r *row, i int) string {
 		return "`every K [until T]` follows `retry`"
 	}
 	return ""
+}
+
+// hyphenSlip finds a mistyped word with a hyphen where a line stopped making sense: it comes as several tokens. It gives
+// the word and the index of its first token.
+func hyphenSlip(r *row, i int) (string, int) {
+	if i == 0 || i >= len(r.tokens) || r.tokens[i].Value != "-" || !adjacent(r.tokens[i-1], r.tokens[i]) {
+		return "", 0
+	}
+	word := joinedWord(r.tokens[i-1:])
+	if nearest(word, hyphenWords()) == "" {
+		return "", 0
+	}
+	return word, i - 1
+}
+
+func adjacent(a, b lexer.Token) bool { return a.Pos.Offset+len(a.Value) == b.Pos.Offset }
+
+// joinedWord gives the first word of some tokens together with what hangs on it by hyphens.
+func joinedWord(tokens []lexer.Token) string {
+	var b strings.Builder
+	for i, t := range tokens {
+		if i > 0 && (!adjacent(tokens[i-1], t) || t.Type == tokSign && t.Value != "-") {
+			break
+		}
+		b.WriteString(t.Value)
+	}
+	return b.String()
+}
+
+// unknownWord tells whether a line holds a word that the checker will answer.
+func (l *line) unknownWord() bool {
+	var d *doing
+	switch {
+	case l.Unknown != nil:
+		return true
+	case l.After != nil:
+		d = l.After.Doing
+	case l.Step != nil:
+		d = l.Step.Doing
+	case l.Expect != nil:
+		cl := l.Expect.Claim
+		return cl.No != nil && !isLaw(cl.No.Text) || cl.Subject != nil && cl.Subject.Never == nil && cl.Subject.Blocked == nil && cl.Subject.Token == nil && !isLaw(cl.Subject.Name.Text) && !isMeasure(cl.Subject.Name.Text)
+	}
+	return d != nil && (!isVerb(d.Verb.Text) || slices.ContainsFunc(d.Items, func(it *item) bool { return it.Unknown != "" }))
 }

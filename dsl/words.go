@@ -90,14 +90,23 @@ func isKeyword(w string) bool {
 // hyphenated gives the word with a hyphen that text starts with, or "". Only these words hold a hyphen: in a name it is
 // a subtraction.
 func hyphenated(text string) string {
-	for _, w := range [...]string{"fence-at", "lock-delay", "owner-check", "caller-ttl", "double-hold", "double-belief", "stale-write",
-		"lost-update", "unlocked-write", "token-regress", "refused-holder"} {
+	for _, w := range hyphenWords() {
 		if strings.HasPrefix(text, w) && (len(text) == len(w) || !nameByte(text[len(w)])) {
 			return w
 		}
 	}
 	return ""
 }
+
+func hyphenWords() []string {
+	return []string{"fence-at", "lock-delay", "owner-check", "caller-ttl", "double-hold", "double-belief", "stale-write",
+		"lost-update", "unlocked-write", "token-regress", "refused-holder"}
+}
+
+func isLaw(w string) bool { return slices.Contains(LawWords(), w) }
+
+// isMeasure tells whether a claim may be about w without naming a client.
+func isMeasure(w string) bool { return w == "grants" || w == "writes" || w == "idle" || w == "clean" }
 
 // statementWords can start a line, apart from the settings.
 func statementWords() []string {
