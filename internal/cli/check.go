@@ -138,13 +138,13 @@ fencing off
 let lease = 10
 
 # What each client does, and when. Leases, the lock's tokens and the resource are kept by the world.
-at 0  A acquire ttl lease
-at 1  A read
-at 2  A append "A"
-at 3  A release
+at 0 A acquire ttl lease
+at 1 A read
+at 2 A append "A"
+at 3 A release
 
 # B asks again every tick until it is granted; what stands in its block happens after that.
-at 1  B acquire ttl lease retry every 1 {
+at 1 B acquire ttl lease retry every 1 {
   +1  read
   +2  append "B"
   +3  release

@@ -230,11 +230,21 @@ A file "-" is standard input; a folder means every .dlk below it.`,
 	root.SetOut(a.buffered)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(flagError)
-	root.PersistentFlags().Var(&choice{&a.colour, []string{"auto", "always", "never"}}, "color", "colour the output: auto, always or never")
 	a.colour = "auto"
+	root.PersistentFlags().Var(&choice{&a.colour, []string{"auto", "always", "never"}}, "color", "colour the output: auto, always or never")
 	complete(root, "color", "auto", "always", "never")
 	root.AddCommand(a.runCommand(), a.checkCommand(), a.fmtCommand(), a.testCommand(), a.compareCommand(), a.sweepCommand(),
 		a.matrixCommand(), a.explainCommand(), a.listCommand(), a.newCommand(), a.versionCommand())
+	root.SetHelpCommand(helpCommand())
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" { // cobra's own, which answers anything else than a shell with its help and success
+			c.Args = cobra.ArbitraryArgs
+			c.RunE = func(*cobra.Command, []string) error {
+				return errors.New("dlock completion needs a shell: bash, zsh, fish or powershell")
+			}
+		}
+	}
 	return root
 }
 
@@ -243,19 +253,23 @@ func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	hint := "`dlock help` lists the commands"
+	if strings.HasSuffix(args[0], ".dlk") {
+		hint = "did you mean `dlock run " + args[0] + "`?"
+	} else if n := dsl.Nearest(args[0], commandNames(root)); n != "" {
+		hint = "did you mean `dlock " + n + "`?"
+	}
+	return fmt.Errorf("there is no command %q; %s", args[0], hint)
+}
+
+func commandNames(root *cobra.Command) []string {
 	var names []string
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())
 		}
 	}
-	hint := "`dlock help` lists the commands"
-	if strings.HasSuffix(args[0], ".dlk") {
-		hint = "did you mean `dlock run " + args[0] + "`?"
-	} else if n := dsl.Nearest(args[0], names); n != "" {
-		hint = "did you mean `dlock " + n + "`?"
-	}
-	return fmt.Errorf("there is no command %q; %s", args[0], hint)
+	return names
 }
 
 // flagError adds the nearest flag to an unknown one.
@@ -269,7 +283,33 @@ func flagError(cmd *cobra.Command, err error) error {
 			hint = "did you mean --" + n + "?"
 		}
 	}
+	var invalid *pflag.InvalidValueError
+	var number *strconv.NumError
+	switch {
+	case errors.As(err, &invalid) && errors.As(err, &number):
+		return fmt.Errorf("--%s must be a number, not %q", invalid.GetFlag().Name, invalid.GetValue())
+	case errors.As(err, &invalid):
+		return fmt.Errorf("--%s cannot be %q: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
+	}
 	return fmt.Errorf("%w; %s", err, hint)
+}
+
+// helpCommand is cobra's, but for an unknown topic, which is an error.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Tell more about a command",
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return commandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return knownCommand(cmd.Root(), args)
+			}
+			return about.Help()
+		},
+	}
 }
 
 // choice is a flag that is one of a few words.

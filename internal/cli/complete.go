@@ -77,7 +77,8 @@ func letNames(s *dsl.Script) []string {
 			names = append(names, l.Name)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // completeAxes offers "NAME=" for --over.

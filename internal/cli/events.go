@@ -76,6 +76,9 @@ func actor(rec *engine.Record, e *engine.Event) string {
 	return strings.Join(parts, " ")
 }
 
+// maxValue is how much of a value is shown, in bytes; a value can have grown to any length.
+const maxValue = 60
+
 // world says in a few words what the world was just before a moment: whose leases live, who believes, what is stored.
 func world(rec *engine.Record, m engine.Moment) string {
 	covers := func(start, end engine.Moment) bool { return start.Before(m) && !end.Before(m) }
@@ -109,6 +112,9 @@ func world(rec *engine.Record, m engine.Moment) string {
 		if w := &rec.Writes[i]; w.Accepted && w.Applied.Before(m) && w.Version > version {
 			value, version = rec.Value(w.Value), w.Version
 		}
+	}
+	if len(value) > maxValue {
+		value = value[:maxValue] + "…"
 	}
 	return strings.Join(append(parts, fmt.Sprintf("the resource holds %q, version %d", value, version)), "; ")
 }

@@ -170,6 +170,12 @@ func (a *app) diagnose(s *source, ds dsl.Diagnostics) bool {
 	if len(ds) == 0 {
 		return true
 	}
+	ds = slices.Clone(ds)
+	for i := range ds {
+		if ds[i].Span.File == "" { // it is about a value from a flag
+			ds[i].Span.File = "command line"
+		}
+	}
 	a.flush()
 	err := report.Diagnostics(a.err, ds, map[string][]byte{s.name: s.text}, a.width(a.errFile), a.errPalette())
 	if err != nil {

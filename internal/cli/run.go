@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -155,15 +154,37 @@ func (a *app) run(ctx context.Context, found []input, over []compile.Override, r
 
 // study runs what a script says; nil if it has errors. Running it is what finds the errors of single cells.
 func (a *app) study(ctx context.Context, s *source, over []compile.Override, only []string) (*study.File, error) {
+	if err := knownNames(s.script, over); err != nil {
+		return nil, err
+	}
 	st, ds := study.New(s.script, over)
 	if !a.diagnose(s, ds) {
 		return nil, nil //nolint:nilnil // the diagnostics have been shown
 	}
 	bar := a.progress("cells")
 	defer bar.stop()
-	file, err := st.Do(ctx, study.Options{Runs: only, Jobs: runtime.GOMAXPROCS(0), Progress: bar.at})
+	file, err := st.Do(ctx, study.Options{Runs: only, Jobs: workers(0), Progress: bar.at})
 	bar.stop()
 	return file, err
+}
+
+// knownNames finds overrides that the script has no place for.
+func knownNames(s *dsl.Script, over []compile.Override) error {
+	lets := letNames(s)
+	known := append(slices.Clone(lets), dsl.SettingNames()...)
+	for _, o := range over {
+		if slices.Contains(known, o.Name) {
+			continue
+		}
+		hint := "the file has no lets"
+		if n := dsl.Nearest(o.Name, known); n != "" {
+			hint = fmt.Sprintf("did you mean %q?", n)
+		} else if len(lets) > 0 {
+			hint = "the lets of the file are " + strings.Join(lets, ", ")
+		}
+		return fmt.Errorf("%s has no let or setting %q; %s", shown(s.File), o.Name, hint)
+	}
+	return nil
 }
 
 // judge notes how a file's runs ended.

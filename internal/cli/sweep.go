@@ -15,6 +15,14 @@ import (
 	"dlock/internal/study"
 )
 
+// workers gives the number of workers that --jobs asks for.
+func workers(jobs int) int {
+	if jobs == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return jobs
+}
+
 // maxListed is how many cells are listed one by one: about what a spreadsheet takes, and a few hundred MiB of memory.
 const maxListed = 1_000_000
 
@@ -62,8 +70,8 @@ schedule that stands outside all runs. The first --over varies slowest; the file
 		},
 		ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if jobs < 1 {
-				return errors.New("--jobs must be 1 or more")
+			if jobs < 0 {
+				return errors.New("--jobs must be 0 or more")
 			}
 			var axes []compile.AxisSpec
 			for _, text := range over {
@@ -77,7 +85,7 @@ schedule that stands outside all runs. The first --over varies slowest; the file
 			if err != nil || s == nil {
 				return err
 			}
-			opts := study.Options{Jobs: jobs}
+			opts := study.Options{Jobs: workers(jobs)}
 			listed := format == "csv" || format == "json"
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
@@ -101,7 +109,7 @@ schedule that stands outside all runs. The first --over varies slowest; the file
 	}
 	cmd.Flags().StringArrayVar(&over, "over", nil, "a let or setting and its values, as in lease=1..25, stall=2..29:3 or fencing=off,on; may be repeated")
 	cmd.Flags().StringVar(&run, "run", "", "the sweep to run, or with --over the run to sweep")
-	cmd.Flags().IntVar(&jobs, "jobs", runtime.GOMAXPROCS(0), "how many cells run at once")
+	cmd.Flags().IntVar(&jobs, "jobs", 0, "how many cells run at once; 0 is one for each core")
 	addFormat(cmd, &format, "text", "json", "csv", "markdown")
 	completeRuns(cmd, "run")
 	completeAxes(cmd)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ to test.`,
 	flags.BoolVar(&f.force, "force", false, "update even if claims fail, two renderings differ, or this is CI")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "stop at the first script that fails")
 	flags.StringVar(&f.run, "run", "", "only scripts whose file name, or a run of which, matches this regular expression")
-	flags.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many scripts run at once")
+	flags.IntVar(&f.jobs, "jobs", 0, "how many scripts run at once; 0 is one for each core")
 	flags.StringVar(&f.dir, "golden", "", "folder of the goldens")
 	return cmd
 }
@@ -124,8 +123,8 @@ func (a *app) testUsage(args []string, f testFlags) (*regexp.Regexp, error) {
 	switch {
 	case slices.Contains(args, stdinName):
 		return nil, errors.New("dlock test needs files: standard input has no golden")
-	case f.jobs < 1:
-		return nil, errors.New("--jobs must be 1 or more")
+	case f.jobs < 0:
+		return nil, errors.New("--jobs must be 0 or more")
 	case (f.update || f.prune) && a.inCI() && !f.force:
 		return nil, errors.New("goldens are not changed in CI: look at the difference where you work, or use --force")
 	case f.prune && f.run != "":
@@ -166,7 +165,7 @@ func (a *app) testAll(ctx context.Context, found []input, layout golden.Layout, 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make([]chan *verdict, len(found))
-	slots := make(chan struct{}, f.jobs)
+	slots := make(chan struct{}, workers(f.jobs))
 	for i, in := range found {
 		done[i] = make(chan *verdict, 1)
 		go func() {

@@ -264,6 +264,9 @@ func eventLines(lines []line) []line {
 	return out
 }
 
+// maxDiffLines is how much of a diff is shown: more than that nobody reads, and a log should stay one.
+const maxDiffLines = 400
+
 // Text words the difference for people, without colours: where, what kind, the event with its source line and the world
 // before it, the verdicts that flip, and the diff.
 func (d *Difference) Text(script, golden string) string {
@@ -292,6 +295,17 @@ func (d *Difference) Text(script, golden string) string {
 	for _, f := range d.Flips {
 		fmt.Fprintf(&b, "  flips  %s\n", f)
 	}
-	b.WriteString(d.Diff)
+	rest := d.Diff
+	for range maxDiffLines {
+		l, after, more := strings.Cut(rest, "\n")
+		if !more {
+			break
+		}
+		b.WriteString(l + "\n")
+		rest = after
+	}
+	if n := strings.Count(rest, "\n"); n > 0 {
+		fmt.Fprintf(&b, "… and %d lines more\n", n)
+	}
 	return b.String()
 }
