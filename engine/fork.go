@@ -22,12 +22,13 @@ const (
 
 // Fork is what stands open, with the number of its branches and what it is about.
 type Fork struct {
-	Kind  ForkKind
-	N     int
-	Hole  int32 // ForkHole: which
-	First int32 // ForkHole: the index of the hole's first open value
-	Step  int32 // ForkMaybe, ForkAlt: the step; ForkHole: the step that is due if it is now
-	Tick  Tick
+	Kind   ForkKind
+	N      int
+	Hole   int32 // ForkHole: which
+	First  int32 // ForkHole: the index of the hole's first open value
+	Step   int32 // ForkMaybe, ForkAlt: the step; ForkHole: the step that is due if it is now
+	Tick   Tick
+	Orders int32 // ForkStep: how many orders of its tick this one stands for, beyond others' choices; 0 or 1 for one
 }
 
 // Begin lays out a program's world without running it; Look and Take then walk one schedule of the family. Values are
@@ -37,7 +38,9 @@ func (m *Machine) Begin(p *Program, rec *Record) {
 	m.slack = m.slack[:0]
 	m.start(p, rec)
 	m.masks = subtreeHoles(p, m.masks)
-	m.timed = timed(p)
+	m.uses = usesOf(p)
+	m.prompt = simpleSteps(p, m.prompt)
+	m.Marks = [2]int64{}
 }
 
 // Forget ends the sharing of values, so that the machine can Run again.
@@ -100,7 +103,10 @@ func (m *Machine) Look() Fork {
 	}
 	m.gather()
 	first := &m.queue[m.ready[0]]
-	if len(m.ready) > 1 {
+	if n := int32(len(m.ready)); n > 1 {
+		if m.standsAlone(first.tick) {
+			return Fork{Kind: ForkStep, N: 1, Tick: first.tick, Orders: n}
+		}
 		return Fork{Kind: ForkOrder, N: len(m.ready), Tick: first.tick}
 	}
 	return Fork{Kind: ForkStep, N: 1, Tick: first.tick}
@@ -219,6 +225,9 @@ func (m *Machine) Take(o Fork, branch int) {
 		m.work++
 		m.do(m.remove(int(m.ready[branch])))
 	default:
+		if o.Orders > 1 {
+			m.slack = append(m.slack, o.Orders)
+		}
 		m.work++
 		m.do(m.remove(int(m.ready[0])))
 	}
@@ -297,7 +306,7 @@ func (m *Machine) sharedValue(prev int32, text string) int32 {
 		return v
 	}
 	length := len(text)
-	if prev != None {
+	if prev >= 0 {
 		length += int(m.lengths[prev])
 	}
 	if m.bytes += length; m.bytes > MaxValueBytes {
@@ -339,23 +348,50 @@ func subtreeHoles(p *Program, masks []uint64) []uint64 {
 	return masks
 }
 
-// timed tells whether a rule of the program names an absolute tick that is not in the queue from the start: then the
-// time itself is part of what a state is.
-func timed(p *Program) bool {
+// uses says which parts of a state a program looks at, so that snapshots leave out the others.
+type uses struct {
+	time      bool // an absolute tick that is not in the queue from the start: then the time itself is part of a state
+	counters  bool // tokens come from several counters, or from one that a wiped server starts again: distances matter
+	valid     bool // "if valid" looks at the client's own reckoning
+	clocks    bool // a clock may be set back
+	callerTTL bool // judge caller-ttl asks for the client's last ttl
+}
+
+func usesOf(p *Program) uses {
+	u := uses{
+		counters:  p.Settings.Tokens == TokensCounters && p.Settings.Servers > 1,
+		callerTTL: p.Settings.Judge == JudgeCallerTTL,
+	}
 	for i := range p.Messages {
 		if m := &p.Messages[i]; !m.Lost && !m.Plus {
-			return true
+			u.time = true
 		}
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		switch {
-		case s.Verb == Acquire && s.Retry > 0 && s.RetryUntil != Forever && !s.RetryPlus,
-			s.Guards&GuardBefore != 0 && !s.BeforePlus,
-			s.Verb == Pause && s.PauseFor < 0 && !s.UntilPlus,
-			s.Repeat == Every:
-			return true
+		u.valid = u.valid || s.If == CondValid
+		u.clocks = u.clocks || s.Verb == ClientClock || s.Verb == ServerClock
+		u.counters = u.counters || s.Verb == ServerRestart && s.Restart == RestartWiped && p.Settings.Tokens == TokensCounters
+		u.time = u.time || s.Repeat == Every ||
+			s.Verb == Acquire && s.Retry > 0 && s.RetryUntil != Forever && !s.RetryPlus ||
+			s.Guards&GuardBefore != 0 && !s.BeforePlus ||
+			s.Verb == Pause && s.PauseFor < 0 && !s.UntilPlus
+	}
+	return u
+}
+
+// Holds tells whether a client's leases live, by the servers' own clocks, on a quorum of servers that are up. It is for
+// searches, of at most 64 clients; a finished run is judged from its record.
+func (m *Machine) Holds(client int32) bool {
+	n := 0
+	for sv := range m.servers {
+		m.settle(int32(sv))
+		if s := &m.servers[sv]; s.crash == None && s.live && s.voters&(1<<client) != 0 {
+			n++
 		}
 	}
-	return false
+	return n >= m.p.Settings.Quorum
 }
+
+// Now is the moment of the last piece of work.
+func (m *Machine) Now() Moment { return m.cur }

@@ -53,19 +53,18 @@ func countLeaves(p *Program) (members, stale int) {
 		}
 		return false
 	}
-	var walk func(now Tick, hi int64, bad bool)
-	walk = func(now Tick, hi int64, bad bool) {
+	var walk func(now Tick, hi int64, bad bool, n int)
+	walk = func(now Tick, hi int64, bad bool, n int) {
 		o := m.Look()
 		bad = bad || highest() || len(rec.Writes) > 0 && rec.Writes[0].Accepted && rec.Writes[0].Token < hi
 		for _, w := range rec.Writes {
 			hi = max(hi, w.Token)
 		}
+		for _, f := range m.Slack(nil, o.Kind == ForkDone) {
+			n *= int(f)
+		}
 		switch o.Kind {
 		case ForkDone:
-			n := 1
-			for _, f := range m.Slack(nil, true) {
-				n *= int(f)
-			}
 			members += n
 			if bad {
 				stale += n
@@ -76,10 +75,10 @@ func countLeaves(p *Program) (members, stale int) {
 		for b := range o.N {
 			m.Restore(snap, o.Tick, false)
 			m.Take(m.Look(), b)
-			walk(o.Tick, hi, bad)
+			walk(o.Tick, hi, bad, n)
 		}
 	}
-	walk(0, 0, false)
+	walk(0, 0, false, 1)
 	return members, stale
 }
 

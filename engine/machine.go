@@ -32,10 +32,13 @@ type Machine struct {
 	horizon Tick
 	holes   []hole
 	masks   []uint64 // by step: the holes of its subtree
-	timed   bool
+	uses    uses
+	prompt  []bool  // by step: it takes no time and nothing follows it in its tick
 	ready   []int32 // what Look found
 	slack   []int32
 	live    liveSet
+	// Marks are tokens that the caller of a fork keeps an eye on; snapshots carry them, since they may renumber tokens.
+	Marks [2]int64
 
 	resource resource
 	ordered  int64 // tokens ordered: the last number given

@@ -16,6 +16,8 @@ type liveSet struct {
 	opRank  []int32
 	trialNo []int32
 	proms   []int32
+	values  []int32 // the values that can still be read or written, by slot
+	rank    ranks
 }
 
 // Snapshot appends the state at a tick, at which the next piece of work is due, to dst. With the horizon's distance, states are told apart by how long retries may go on.
@@ -26,7 +28,7 @@ func (m *Machine) Snapshot(dst []byte, now Tick, horizon bool) []byte {
 	l := &m.live
 	m.collect(l)
 	w := writer{dst, m.cur.Tick}
-	if m.timed {
+	if m.uses.time {
 		w.num(int64(m.cur.Tick))
 	}
 	if horizon {
@@ -55,6 +57,10 @@ func (m *Machine) Snapshot(dst []byte, now Tick, horizon bool) []byte {
 			w.num(int64(2*hole.first + 1))
 		}
 	}
+	m.saveRanks(l)
+	for _, t := range m.Marks {
+		w.num(l.rank.token(t))
+	}
 	for c := range m.clients {
 		m.saveClient(&w, &m.clients[c], l.active[c])
 	}
@@ -66,11 +72,11 @@ func (m *Machine) Snapshot(dst []byte, now Tick, horizon bool) []byte {
 		w.flag(c != 0)
 	}
 	r := &m.resource
-	w.num(int64(r.value))
-	w.num(r.version)
-	w.num(r.highest)
-	w.num(r.accepted + 1)
-	w.num(m.ordered)
+	w.num(l.slot(r.value))
+	w.num(l.rank.version(r.version))
+	w.num(l.rank.token(r.highest))
+	w.num(l.rank.token(r.accepted) + 1)
+	w.num(l.rank.token(m.ordered))
 	w.num(int64(len(l.trials)))
 	for _, t := range l.trials {
 		w.num(int64(m.trials[t].step))
@@ -158,16 +164,21 @@ func (m *Machine) saveClient(w *writer, c *client, active bool) {
 		}
 		w.num(int64(line))
 	}
-	w.num(int64(c.copied))
-	w.num(c.version)
-	w.num(c.token)
+	w.num(m.live.slot(c.copied))
+	w.num(m.live.rank.version(c.version))
+	w.num(m.live.rank.token(c.token))
 	w.num(int64(c.owner))
-	w.num(int64(c.ttl) + 1)
-	if c.validUntil == never {
-		w.byte(0)
-	} else {
-		w.byte(1)
-		w.tick(c.validUntil)
+	if m.uses.callerTTL {
+		w.num(int64(c.ttl) + 1)
+	}
+	if m.uses.valid {
+		// What has run out stays so, unless a clock may be set back.
+		if c.validUntil == never || !m.uses.clocks && c.clock.at(m.cur.Tick) >= c.validUntil {
+			w.byte(0)
+		} else {
+			w.byte(1)
+			w.tick(c.validUntil)
+		}
 	}
 	w.clock(&c.clock)
 }
@@ -182,7 +193,7 @@ func (m *Machine) saveServer(w *writer, sv int32) {
 		op = m.live.opRank[s.op]
 	}
 	w.flags(matters, s.live, s.crash != None, op != None)
-	w.num(s.token)
+	w.num(m.live.rank.token(s.token))
 	w.clock(&s.clock)
 	if !matters {
 		return
@@ -193,7 +204,7 @@ func (m *Machine) saveServer(w *writer, sv int32) {
 	l := &m.rec.Leases[s.lease]
 	w.num(int64(s.owner))
 	w.num(int64(l.Client))
-	w.num(l.Token)
+	w.num(m.live.rank.token(l.Token))
 	w.tick(s.stamp)
 	if !s.live {
 		w.tick(s.ended)
@@ -244,9 +255,9 @@ func (m *Machine) saveOp(w *writer, o *op) {
 	for _, n := range [...]int32{o.asked, o.out, o.doomed, o.yes, o.no, o.cast} {
 		w.num(int64(n))
 	}
-	w.num(o.token)
-	w.num(o.best)
-	w.num(o.number)
+	w.num(m.live.rank.token(o.token))
+	w.num(m.live.rank.token(o.best))
+	w.num(m.live.rank.token(o.number))
 	switch o.verb {
 	case Acquire:
 		w.num(int64(m.live.trialNo[o.trial]))
@@ -255,16 +266,16 @@ func (m *Machine) saveOp(w *writer, o *op) {
 		m.saveVotes(w, o)
 	case Read:
 		r := &m.rec.Reads[o.index]
-		w.num(int64(r.Value) + 1)
-		w.num(r.Version)
-		w.num(r.Token)
+		w.num(m.live.slot(r.Value))
+		w.num(m.live.rank.version(r.Version))
+		w.num(m.live.rank.token(r.Token))
 		w.flag(r.Applied.Tick != Forever)
 	case Append, Write:
 		r := &m.rec.Writes[o.index]
-		w.num(int64(r.Value) + 1)
-		w.num(r.Base)
-		w.num(r.Version)
-		w.num(r.Token)
+		w.num(m.live.slot(r.Value))
+		w.num(m.live.rank.version(r.Base))
+		w.num(m.live.rank.version(r.Version))
+		w.num(m.live.rank.token(r.Token))
 		w.flags(r.Accepted, r.Applied.Tick != Forever)
 		w.byte(byte(r.Reason))
 	}
@@ -286,7 +297,7 @@ func (m *Machine) saveVotes(w *writer, o *op) {
 		w.num(int64(v.Server))
 		s := &m.servers[v.Server]
 		w.flags(v.Heard != Forever, v.Lost, s.held && s.lease == v.Lease)
-		w.num(v.Token)
+		w.num(m.live.rank.token(v.Token))
 		w.num(m.promiseRank(m.rec.Leases[v.Lease].Promise))
 	}
 }
@@ -311,7 +322,7 @@ func (m *Machine) saveItem(w *writer, it *item) {
 		a := &m.answers[it.b]
 		w.num(1)
 		w.flag(a.yes)
-		w.num(a.token)
+		w.num(m.live.rank.token(a.token))
 		vote := int64(0)
 		if a.vote != None && m.rec.Votes[a.vote].Kind == VoteYes {
 			vote = 1 + int64(m.rec.Votes[a.vote].Server)
@@ -335,7 +346,7 @@ func (m *Machine) Restore(snap []byte, now Tick, horizon bool) {
 	m.queue, m.ops, m.answers, m.trials, m.chain = m.queue[:0], m.ops[:0], m.answers[:0], m.trials[:0], m.chain[:0]
 	m.slack = m.slack[:0]
 	r := reader{snap, now}
-	if m.timed {
+	if m.uses.time {
 		r.num()
 	}
 	if horizon {
@@ -350,6 +361,9 @@ func (m *Machine) Restore(snap []byte, now Tick, horizon bool) {
 		default:
 			m.holes[h] = hole{first: int32(n / 2)}
 		}
+	}
+	for i := range m.Marks {
+		m.Marks[i] = r.num()
 	}
 	for c := range m.clients {
 		m.loadClient(&r, int32(c))
@@ -378,7 +392,7 @@ func (m *Machine) Restore(snap []byte, now Tick, horizon bool) {
 			m.cuts[i] = int32(len(m.rec.Faults))
 		}
 	}
-	m.resource = resource{value: int32(r.num()), version: r.num(), highest: r.num(), accepted: r.num() - 1}
+	m.resource = resource{value: m.slotValue(r.num()), version: r.num(), highest: r.num(), accepted: r.num() - 1}
 	m.ordered = r.num()
 	for n := r.num(); n > 0; n-- {
 		m.loadTrial(&r)
@@ -407,9 +421,12 @@ func (m *Machine) loadClient(r *reader, i int32) {
 			c.pausedUntil = r.tick()
 			c.deferTo, c.deferLine = c.pausedUntil, int32(r.num())
 		}
-		c.copied, c.version, c.token = int32(r.num()), r.num(), r.num()
-		c.owner, c.ttl = int32(r.num()), Tick(r.num()-1)
-		if r.byte() == 1 {
+		c.copied, c.version, c.token = m.slotValue(r.num()), r.num(), r.num()
+		c.owner = int32(r.num())
+		if m.uses.callerTTL {
+			c.ttl = Tick(r.num() - 1)
+		}
+		if m.uses.valid && r.byte() == 1 {
 			c.validUntil = r.tick()
 		}
 		c.clock = r.clock()
@@ -486,7 +503,7 @@ func (m *Machine) loadOp(r *reader) {
 	case Acquire:
 		m.loadAttempt(r, &o)
 	case Read:
-		rd := ReadOp{Client: o.client, Sent: o.sent, Applied: Never(), Heard: Forever, Value: int32(r.num()) - 1, Version: r.num(),
+		rd := ReadOp{Client: o.client, Sent: o.sent, Applied: Never(), Heard: Forever, Value: m.slotValue(r.num()), Version: r.num(),
 			Token: r.num(), Line: o.line}
 		if r.flag() {
 			rd.Applied = m.cur
@@ -494,7 +511,7 @@ func (m *Machine) loadOp(r *reader) {
 		m.rec.Reads = append(m.rec.Reads, rd)
 		o.index = int32(len(m.rec.Reads) - 1)
 	case Append, Write:
-		wr := WriteOp{Client: o.client, Verb: o.verb, Sent: o.sent, Applied: Never(), Heard: Forever, Value: int32(r.num()) - 1,
+		wr := WriteOp{Client: o.client, Verb: o.verb, Sent: o.sent, Applied: Never(), Heard: Forever, Value: m.slotValue(r.num()),
 			Base: r.num(), Version: r.num(), Token: r.num(), Line: o.line}
 		f := r.byte()
 		wr.Accepted = f&1 != 0
@@ -588,6 +605,145 @@ func (m *Machine) mendOps() {
 	for i := range m.servers {
 		if s := &m.servers[i]; s.op != None && int(s.op) >= len(m.ops) {
 			s.op = None
+		}
+	}
+}
+
+// Slots gives the values that the last snapshot named by number: a machine restored from it calls them by their slots, and
+// Rebase turns what it made of them back into values of the state before.
+func (m *Machine) Slots(dst []int32) []int32 { return append(dst, m.live.values...) }
+
+// Rebase gives the value that v, of a machine restored from a snapshot, is in terms of the snapshot's slots.
+func (m *Machine) Rebase(v int32, slots []int32) int32 {
+	n := m.rec.Values[v]
+	switch {
+	case n.Prev == None:
+		return v
+	case n.Prev < None:
+		return slots[slotBase-n.Prev]
+	}
+	return m.sharedValue(m.Rebase(n.Prev, slots), n.Text)
+}
+
+// slotBase is the Prev of the value that stands for slot 0; slot i has slotBase - i.
+const slotBase int32 = -2
+
+func (m *Machine) slotValue(n int64) int32 {
+	if n == 0 {
+		return None
+	}
+	return m.sharedValue(slotBase-int32(n-1), "")
+}
+
+// slot gives a value's number in the snapshot, from 1; 0 is no value. No rule compares values, so which they are need not
+// tell states apart.
+func (l *liveSet) slot(v int32) int64 {
+	if v == None {
+		return 0
+	}
+	for i, known := range l.values {
+		if known == v {
+			return int64(i) + 1
+		}
+	}
+	l.values = append(l.values, v)
+	return int64(len(l.values))
+}
+
+// ranks replaces versions, and tokens where that is sound, by their order: rules compare them and give out higher ones,
+// so only the order tells states apart.
+type ranks struct {
+	versions []int64
+	tokens   []int64
+	exact    bool // tokens stand as they are
+}
+
+func (r *ranks) version(n int64) int64 { return order(r.versions, n) }
+
+func (r *ranks) token(n int64) int64 {
+	if r.exact || n <= 0 {
+		return n
+	}
+	return order(r.tokens, n)
+}
+
+func order(sorted []int64, n int64) int64 {
+	for i, known := range sorted {
+		if known == n {
+			return int64(i)
+		}
+	}
+	return -1
+}
+
+// insert keeps a short list sorted and without repetition.
+func insert(sorted []int64, n int64) []int64 {
+	i := len(sorted)
+	for i > 0 && sorted[i-1] >= n {
+		if sorted[i-1] == n {
+			return sorted
+		}
+		i--
+	}
+	sorted = append(sorted, 0)
+	copy(sorted[i+1:], sorted[i:])
+	sorted[i] = n
+	return sorted
+}
+
+// saveRanks collects the versions and tokens that the snapshot will name. Tokens keep their numbers where several counters
+// run, or where one can start again: there their distances matter.
+func (m *Machine) saveRanks(l *liveSet) {
+	r := &l.rank
+	l.values = l.values[:0]
+	r.versions, r.tokens, r.exact = r.versions[:0], append(r.tokens[:0], 0), m.uses.counters
+	r.versions = insert(append(r.versions, 0), m.resource.version)
+	token := func(n int64) {
+		if !r.exact && n > 0 {
+			r.tokens = insert(r.tokens, n)
+		}
+	}
+	for _, t := range m.Marks {
+		token(t)
+	}
+	token(m.resource.highest)
+	token(m.resource.accepted)
+	token(m.ordered)
+	for c := range m.clients {
+		if l.active[c] && !m.clients[c].crashed {
+			r.versions = insert(r.versions, m.clients[c].version)
+			token(m.clients[c].token)
+		}
+	}
+	for sv := range m.servers {
+		token(m.servers[sv].token)
+		if s := &m.servers[sv]; s.held {
+			token(m.rec.Leases[s.lease].Token)
+		}
+	}
+	for _, i := range l.ops {
+		o := &m.ops[i]
+		token(o.token)
+		token(o.best)
+		token(o.number)
+		switch o.verb {
+		case Acquire:
+			for v := o.first; v < int32(len(m.rec.Votes)); v++ {
+				token(m.rec.Votes[v].Token)
+			}
+		case Read:
+			rd := &m.rec.Reads[o.index]
+			r.versions = insert(r.versions, rd.Version)
+			token(rd.Token)
+		case Append, Write:
+			w := &m.rec.Writes[o.index]
+			r.versions = insert(insert(r.versions, w.Base), w.Version)
+			token(w.Token)
+		}
+	}
+	for _, q := range l.order {
+		if it := &m.queue[q]; it.kind == itemReply && it.b >= 0 {
+			token(m.answers[it.b].token)
 		}
 	}
 }
