@@ -19,8 +19,8 @@ func (a *Auditor) stillAsking(t *engine.Trial) bool {
 
 // starvation: a living client that retries was still asking at the horizon and was never granted. Counted in clients.
 //
-// Lockout, the absence of which Lamport ("A new solution of Dijkstra's concurrent programming problem", 1974) asks of a
-// mutual exclusion algorithm; here for a finite run (docs/language.md 7). Others may well have been granted.
+// Knuth ("Additional comments on a problem in concurrent programming control", 1966) asked of a mutual exclusion algorithm
+// that nobody can be kept out for ever; this is its finite form (docs/language.md 7). Others may well have been granted.
 func (a *Auditor) starvation(rec *engine.Record, into *Report) {
 	a.granted = cleared(a.granted, len(rec.Program.Clients))
 	for i := range rec.Grants {
