@@ -163,7 +163,7 @@ func blockAxes(b *dsl.Block, bodies []*dsl.Body, over []setValue, faults *faultL
 	// A scope in which the swept names vary tells which names a bound may use, and their values.
 	sc := newScope(bodies, axes, over)
 	ev := newEvaluator(sc, &faultList{quiet: true}) // what is wrong with them is reported with the plan
-	sc.sort(ev.faults)
+	sc.sort()
 	ev.compileNodes()
 	ev.settle(ev.sc.fixed, nil)
 	for i, a := range b.Axes {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"dlock/dsl"
 	"dlock/engine"
@@ -34,14 +35,15 @@ func (k fieldKind) String() string {
 		`"watchdog every"`, `the tick after "before"`, "the pause", `the tick after "until"`, "the clock's jump", "the message's tick"}[k]
 }
 
-func (k fieldKind) bounds() (lo, hi engine.Tick) {
+// least is the smallest that the number may be; all may be MaxTick at most.
+func (k fieldKind) least() engine.Tick {
 	switch k {
 	case fieldEvery, fieldRetry, fieldWatchdog:
-		return 1, MaxTick
+		return 1
 	case fieldClockBy:
-		return -MaxTick, MaxTick
+		return -MaxTick
 	default:
-		return 0, MaxTick
+		return 0
 	}
 }
 
@@ -82,25 +84,32 @@ func (p *Plan) Binder() *Binder {
 	return b
 }
 
-func (b *Binder) where() string {
-	w := b.plan.where()
+func (b *Binder) where() (string, bool) {
+	w, _ := b.plan.where()
 	if len(b.cell) == 0 {
-		return w
+		return w, false
 	}
 	cell := "in the cell " + cellText(b.plan.At(b.cell))
-	if w == "" {
-		return cell
+	if w != "" {
+		cell += " of" + strings.TrimPrefix(w, "in")
 	}
-	return cell + " " + "of " + w[len("in "):]
+	return cell, true
 }
 
-// Bind computes the program of a cell; nil is the only cell of a run. The program is valid until the next call. With
-// errors among the diagnostics there is no program. It allocates nothing for a cell without faults.
+// Bind computes the program of a cell; nil is the only cell of a run. The program is valid until the next call. It is nil
+// if the cell has faults, which no cell has that Compile let pass. It allocates nothing.
 func (b *Binder) Bind(cell []int64) (*engine.Program, dsl.Diagnostics) {
+	if prog, ok := b.bind(cell); ok {
+		return prog, nil
+	}
+	return nil, b.faults.diagnostics(1)
+}
+
+func (b *Binder) bind(cell []int64) (*engine.Program, bool) {
 	if b.faults.n > 0 {
 		copy(b.bad, b.plan.proto.bad)
+		b.faults.reset()
 	}
-	b.faults.n, b.faults.list = 0, b.faults.list[:0]
 	b.cell = cell
 	b.settle(b.sc.moving, cell)
 	b.fill(b.plan.fields)
@@ -111,10 +120,10 @@ func (b *Binder) Bind(cell []int64) (*engine.Program, dsl.Diagnostics) {
 	}
 	b.fillClaims()
 	if b.faults.n > 0 || b.plan.faulty {
-		return nil, slices.Clone(b.faults.list).Sort()
+		return nil, false
 	}
 	b.fillSettings()
-	return &b.prog, b.faults.list
+	return &b.prog, true
 }
 
 // Claim gives the numbers of the i-th claim in the cell that was bound last.
@@ -148,9 +157,9 @@ func (b *Binder) fill(fields []field) {
 	for i := range fields {
 		f := &fields[i]
 		n, ok := b.eval(f.code)
-		if lo, hi := f.kind.bounds(); ok && (n < int64(lo) || n > int64(hi)) {
+		if ok && (n < int64(f.kind.least()) || n > int64(MaxTick)) {
 			ok = false
-			b.outOfRange(f, n, int64(lo), int64(hi))
+			b.outOfRange(f, n)
 		}
 		if !ok {
 			b.bad[f.step] = true
@@ -190,15 +199,16 @@ func (b *Binder) fill(fields []field) {
 	}
 }
 
-func (b *Binder) outOfRange(f *field, n, lo, hi int64) {
-	switch {
-	case n > hi:
-		b.faults.add(dsl.CodeStepNumber, f.at, fmt.Sprintf("%s is %d, but may be at most %d", f.kind, n, hi), "", "")
-	case lo == 1:
-		b.faults.add(dsl.CodeEmptyEvery, f.at, fmt.Sprintf("%s is %d, but must be 1 or more", f.kind, n), "", "")
-	default:
-		b.faults.add(dsl.CodeStepNumber, f.at, fmt.Sprintf("%s is %d, but must be %d or more", f.kind, n, lo), "", "")
+func (b *Binder) outOfRange(f *field, n int64) {
+	code, lo := dsl.CodeStepNumber, f.kind.least()
+	if lo == 1 {
+		code = dsl.CodeEmptyEvery
 	}
+	if n > int64(MaxTick) {
+		b.faults.add(code, f.at, fmt.Sprintf("%s is %d, but may be at most %d", f.kind, n, MaxTick), "", "")
+		return
+	}
+	b.faults.add(code, f.at, fmt.Sprintf("%s is %d, but must be %d or more", f.kind, n, lo), "", "")
 }
 
 func (b *Binder) fillClaims() {

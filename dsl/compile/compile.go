@@ -21,20 +21,24 @@ type Unit struct {
 	over  []setValue
 }
 
-// Compile builds the plans of a checked script, with the overrides going before what the file says. Everything that does
-// not depend on a cell is checked; Plan.Check does the rest. With errors among the diagnostics the unit must not be run.
+// Compile builds the plans of a checked script, with the overrides going before what the file says, and computes the values
+// of every run and of every cell to find what is wrong with them. With errors among the diagnostics there is no unit.
 func Compile(s *dsl.Script, over []Override) (*Unit, dsl.Diagnostics) {
 	f := &faultList{}
 	u := &Unit{Script: s, over: overrides(s, over, f)}
 	if len(s.Blocks) == 0 {
-		u.Plans = append(u.Plans, u.newPlan(nil, nil, f))
+		u.Plans = append(u.Plans, u.checkedPlan(nil, nil, f))
 	}
 	for _, b := range s.Blocks {
 		if b.Kind != dsl.ExploreBlock {
-			u.Plans = append(u.Plans, u.newPlan(b, nil, f))
+			f.plan++
+			u.Plans = append(u.Plans, u.checkedPlan(b, nil, f))
 		}
 	}
-	return u, f.list.Sort()
+	if f.n > 0 {
+		return nil, f.diagnostics(len(u.Plans))
+	}
+	return u, f.diagnostics(len(u.Plans))
 }
 
 // Sweep builds a sweep over axes that the file does not have: of the named run, or with the name "" of the top level alone.
@@ -47,21 +51,14 @@ func (u *Unit) Sweep(run string, specs []AxisSpec) (*Plan, dsl.Diagnostics) {
 		f.add(dsl.CodeAxis, dsl.Span{}, fmt.Sprintf("the file has no run %q", run), "", "")
 	}
 	if f.n > 0 {
-		return nil, f.list
+		return nil, f.diagnostics(1)
 	}
-	p := u.newPlan(block, axes, f)
+	p := u.checkedPlan(block, axes, f)
+	if f.n > 0 {
+		return nil, f.diagnostics(1)
+	}
 	p.Kind, p.Claims, p.Subjects, p.claims = dsl.SweepBlock, nil, nil, nil
-	return p, f.list.Sort()
-}
-
-// Run builds the plan of the named run, or with the name "" of the top level alone. Without such a run it is nil.
-func (u *Unit) Run(name string) (*Plan, dsl.Diagnostics) {
-	block, ok := u.runBlock(name)
-	if !ok {
-		return nil, nil
-	}
-	f := &faultList{}
-	return u.newPlan(block, nil, f), f.list.Sort()
+	return p, f.diagnostics(1)
 }
 
 // runBlock finds a run; the name "" is the top level, which has no block.
@@ -108,6 +105,13 @@ type serverRef struct {
 	at dsl.Span
 }
 
+// checkedPlan builds a plan and computes all of its cells once.
+func (u *Unit) checkedPlan(b *dsl.Block, axes []Axis, f *faultList) *Plan {
+	p := u.newPlan(b, axes, f)
+	p.check(f)
+	return p
+}
+
 func (u *Unit) newPlan(b *dsl.Block, axes []Axis, f *faultList) *Plan {
 	p := &Plan{Overridden: len(u.over) > 0, Cells: 1}
 	bodies := []*dsl.Body{&u.Script.Body}
@@ -132,7 +136,7 @@ func (u *Unit) newPlan(b *dsl.Block, axes []Axis, f *faultList) *Plan {
 		p.Cells *= n
 	}
 	p.sc = newScope(bodies, axes, u.over)
-	p.sc.sort(f)
+	p.sc.sort()
 	ev := newEvaluator(p.sc, f)
 	ev.compileNodes()
 	ev.settle(ev.sc.fixed, nil)
@@ -148,11 +152,11 @@ func (u *Unit) newPlan(b *dsl.Block, axes []Axis, f *faultList) *Plan {
 }
 
 // where says which run or sweep a fault is found in.
-func (p *Plan) where() string {
+func (p *Plan) where() (string, bool) {
 	if p.Name == "" {
-		return ""
+		return "", false
 	}
-	return fmt.Sprintf("in %s %s", p.Kind, Quote(p.Name))
+	return fmt.Sprintf("in %s %s", p.Kind, Quote(p.Name)), false
 }
 
 // Cell computes the values of the i-th cell, the first axis varying slowest, into a slice of the axes' length.
@@ -173,23 +177,23 @@ func (p *Plan) At(cell []int64) []Value {
 	return out
 }
 
-// Check computes every cell and reports the faults of the first one that has any. It reports nothing for a plan whose
-// constants are already known to be faulty, other than what is wrong beside them.
-func (p *Plan) Check() dsl.Diagnostics {
+// check computes the cells and reports the faults of the first one that has any. Where constants are wrong already, the
+// first cell shows what else is.
+func (p *Plan) check(f *faultList) {
 	for i := range p.Axes {
 		if p.Axes[i].Len() == 0 {
-			return nil // its values have been reported
+			return // its values have been reported
 		}
 	}
 	b := p.Binder()
 	cell := make([]int64, len(p.Axes))
 	for i := range p.Cells {
 		p.Cell(i, cell)
-		if _, ds := b.Bind(cell); ds.HasErrors() || len(ds) > 0 && p.Kind == dsl.RunBlock {
-			return ds
+		if _, ok := b.bind(cell); !ok {
+			f.merge(b.faults)
+			return
 		}
 	}
-	return nil
 }
 
 // shaper lays out a program: everything of it but its numbers, which it notes as fields.

@@ -151,39 +151,20 @@ func (s *scope) needs(i int32) []int32 {
 	return out
 }
 
-// sort puts the nodes in an order of computation, marks those that differ between cells, and reports formulas that go
-// round in a circle. A default horizon follows from the schedule, so no formula may need it.
-func (s *scope) sort(faults *faultList) {
-	const (
-		fresh = iota
-		open
-		done
-	)
-	state := make([]uint8, len(s.nodes))
-	var path []int32
+// sort puts the nodes in an order of computation and marks those that differ between cells. No formula leads back to
+// itself: the checker has seen to it.
+func (s *scope) sort() {
+	seen := make([]bool, len(s.nodes))
 	var visit func(i int32)
 	visit = func(i int32) {
-		state[i] = open
-		path = append(path, i)
+		seen[i] = true
 		n := &s.nodes[i]
 		for _, j := range s.needs(i) {
-			switch {
-			case state[j] == open:
-				from := slices.Index(path, j)
-				var names []string
-				for _, k := range path[from:] {
-					names = append(names, s.nodes[k].name)
-				}
-				faults.add(dsl.CodeLetCycle, n.span, fmt.Sprintf("%q is defined by itself", s.nodes[j].name),
-					"It goes round: "+strings.Join(append(names, s.nodes[j].name), " needs ")+".", "")
-				n.from, n.value = byConst, 0
-			case state[j] == fresh:
+			if !seen[j] {
 				visit(j)
 			}
 			n.varies = n.varies || s.nodes[j].varies
 		}
-		path = path[:len(path)-1]
-		state[i] = done
 		if n.varies {
 			s.moving = append(s.moving, i)
 		} else {
@@ -191,7 +172,7 @@ func (s *scope) sort(faults *faultList) {
 		}
 	}
 	for i := range s.nodes {
-		if state[i] == fresh {
+		if !seen[i] {
 			visit(int32(i))
 		}
 	}

@@ -4,38 +4,8 @@ import (
 	"slices"
 
 	"dlock/audit"
-	"dlock/dsl"
-	"dlock/dsl/compile"
 	"dlock/engine"
 )
-
-// Compare does one run of a script, or with the name "" its top level alone, once under each list of overrides. The file's
-// claims are not about these runs. The error is a *ScriptError or a *NoRunError.
-func Compare(s *dsl.Script, name string, sets [][]compile.Override) ([]*Run, error) {
-	runs := make([]*Run, 0, len(sets))
-	for _, over := range sets {
-		u, ds := compile.Compile(s, over)
-		p, more := u.Run(name)
-		if p == nil {
-			return nil, &NoRunError{Missing: []string{name}, Known: (&Study{unit: u}).Names()}
-		}
-		// Only this run has to make sense under these values, and what is asked for from outside.
-		ds = slices.DeleteFunc(ds, func(d dsl.Diagnostic) bool { return d.Span.Start.Line > 0 })
-		ds = append(append(ds, more...), p.Check()...)
-		if ds.HasErrors() {
-			return nil, &ScriptError{once(ds).Sort()}
-		}
-		r, err := run(p)
-		if err != nil {
-			return nil, err
-		}
-		for i := range r.Claims {
-			r.Claims[i].Unchecked = true
-		}
-		runs = append(runs, r)
-	}
-	return runs, nil
-}
 
 // EventPair is an event of one run beside its counterpart in another, by their places in Record.Events; engine.None if
 // there is none.

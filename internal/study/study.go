@@ -33,31 +33,10 @@ type Options struct {
 // With errors among the diagnostics there is no study.
 func New(s *dsl.Script, over []compile.Override) (*Study, dsl.Diagnostics) {
 	u, ds := compile.Compile(s, over)
-	for _, p := range u.Plans {
-		ds = append(ds, p.Check()...)
-	}
-	ds = once(ds).Sort()
-	if ds.HasErrors() {
+	if u == nil {
 		return nil, ds
 	}
 	return &Study{unit: u}, ds
-}
-
-// once keeps the first of several diagnostics about the same thing: runs share lines, and so their faults.
-func once(ds dsl.Diagnostics) dsl.Diagnostics {
-	type key struct {
-		code string
-		at   dsl.Span
-	}
-	seen := map[key]bool{}
-	return slices.DeleteFunc(ds, func(d dsl.Diagnostic) bool {
-		k := key{d.Code, d.Span}
-		if seen[k] && d.Span.Start.Line > 0 {
-			return true
-		}
-		seen[k] = true
-		return false
-	})
 }
 
 // NoRunError says that names were asked for that no run or sweep of the file has.
@@ -181,11 +160,8 @@ func (st *Study) Sweep(ctx context.Context, axes []compile.AxisSpec, o Options) 
 		name = o.Runs[0]
 	}
 	p, ds := st.unit.Sweep(name, axes)
-	if p != nil {
-		ds = append(ds, p.Check()...)
-	}
-	if ds.HasErrors() {
-		return nil, &ScriptError{once(ds).Sort()}
+	if p == nil {
+		return nil, &ScriptError{ds}
 	}
 	return sweep(ctx, p, o, newProgress(o.Progress, []*compile.Plan{p}))
 }

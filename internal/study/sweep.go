@@ -182,13 +182,12 @@ func (w *worker) do(i int64, into *Cell) {
 		return
 	}
 	t := &w.tally
-	ok := true
+	ok := false
 	if w.rec.Limit != engine.NoLimit {
 		if t.limited == 0 {
 			t.limitedAt = i
 		}
 		t.limited++
-		ok = false
 	} else {
 		ok = w.judgeClaims(i)
 		for l, n := range w.rep.Counts {

@@ -113,10 +113,15 @@ func reason(is bool, v vacuity) vacuity {
 	return meaningful
 }
 
+// acts tells whether a client did anything. What befalls it (a crash, a pause, its clock, the network) is none of its doing.
 func (j *judge) acts(client int32) bool {
 	for i := range j.rec.Events {
-		if j.rec.Events[i].Client == client {
-			return true
+		if e := &j.rec.Events[i]; e.Client == client {
+			switch e.Verb {
+			case engine.Crash, engine.Pause, engine.ClientClock, engine.Cut, engine.Heal:
+			default:
+				return true
+			}
 		}
 	}
 	return false
