@@ -41,6 +41,11 @@ func visible(text string) string { return rewrite(text, sgrName) }
 // plain gives a text without its colours; other control characters are escaped as in visible.
 func plain(text string) string { return rewrite(text, func(string) string { return "" }) }
 
+// spelled gives a text in which colours are the codes that they are.
+func spelled(text string) string {
+	return rewrite(text, func(params string) string { return `\x1b[` + params + "m" })
+}
+
 func rewrite(text string, sgr func(params string) string) string {
 	clean := true
 	for i := 0; i < len(text) && clean; i++ {
