@@ -103,8 +103,11 @@ func check(f *file) *Script {
 func about(rows []*row) string {
 	var lines []string
 	for _, r := range rows {
-		if r.comment == "" || len(r.tokens) > 0 {
+		if len(r.tokens) > 0 || r.comment == "" && len(lines) > 0 {
 			break
+		}
+		if r.comment == "" {
+			continue
 		}
 		lines = append(lines, strings.TrimPrefix(strings.TrimPrefix(r.comment, "#"), " "))
 	}
@@ -237,13 +240,15 @@ func (c *checker) leaveOutcome(r *row) bool {
 }
 
 func (c *checker) unclosed(open *frame) {
-	brace := open.header.tokens[len(open.header.tokens)-1]
 	c.f.broken = true
-	c.fault(CodeUnclosedBlock, c.f.tokenSpan(brace), "this block is never closed", "", "put a } on a line of its own after the block's last line")
+	c.fault(CodeUnclosedBlock, c.f.lastToken(open.header), "this block is never closed", "", "put a } on a line of its own after the block's last line")
 }
 
 func (c *checker) close(r *row) {
 	open := c.top()
+	if open.kind == topFrame && r.bad {
+		return
+	}
 	if open.kind == topFrame {
 		c.f.broken = true
 		c.fault(CodeStrayBrace, c.f.tokenSpan(r.tokens[0]), "this brace closes nothing", "", "delete it, or look for the line that should have ended with {")
@@ -292,7 +297,9 @@ func (c *checker) unknownLine(r *row, w *word) {
 	}
 	if isVerb(w.Text) || w.Text == "cut" || w.Text == "heal" {
 		hint := "write `at T CLIENT " + w.Text + " …`"
-		if c.top().kind == outcomeFrame {
+		if !isVerb(w.Text) {
+			hint = "write `at T " + w.Text + " A from s1..s3`"
+		} else if c.top().kind == outcomeFrame {
 			hint = "write `+N " + w.Text + " …`"
 		}
 		c.fault(CodeUnknownWord, at, "a step starts with its time", "", hint)

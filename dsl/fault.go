@@ -54,6 +54,9 @@ func (f *file) wordSpan(w *word) Span { return f.textSpan(w.Pos, w.Text) }
 
 func (f *file) quotedSpan(q *quoted) Span { return f.textSpan(q.Pos, q.Text) }
 
+// lastToken is the span of the last token of a row.
+func (f *file) lastToken(r *row) Span { return f.tokenSpan(r.tokens[len(r.tokens)-1]) }
+
 // rowSpan is a whole line without indentation and comment.
 func (f *file) rowSpan(r *row) Span {
 	last := r.tokens[len(r.tokens)-1]

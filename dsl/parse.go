@@ -41,10 +41,29 @@ type row struct {
 	bad     bool   // has a fault of syntax, already reported
 }
 
-// opens tells whether the row ends with an opening brace, closes whether it begins with a closing one. They hold for a
-// bad row too, so that a header with a fault does not make its closing brace look stray.
-func (r *row) opens() bool  { return len(r.tokens) > 0 && r.tokens[len(r.tokens)-1].Value == "{" }
-func (r *row) closes() bool { return len(r.tokens) > 0 && r.tokens[0].Value == "}" }
+// closes tells whether the row closes a block, opens whether it then opens one. Both look at the braces only: so the
+// closing brace of a header with a fault does not look stray.
+func (r *row) closes() bool {
+	return len(r.tokens) > 0 && (r.tokens[0].Value == "}" || r.bad && braces(r.tokens) < 0)
+}
+
+func (r *row) opens() bool {
+	return len(r.tokens) > 0 && braces(r.tokens[1:]) > 0
+}
+
+// braces counts the blocks that some tokens open, less those that they close.
+func braces(tokens []lexer.Token) int {
+	n := 0
+	for _, t := range tokens {
+		switch t.Value {
+		case "{":
+			n++
+		case "}":
+			n--
+		}
+	}
+	return n
+}
 
 // grammar turns the tree types into a parser. That costs about a millisecond, so it is done once, and only if needed.
 var grammar = sync.OnceValue(func() *participle.Parser[line] {

@@ -3,6 +3,7 @@ package dsl
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // stepLine reads "at T ACTOR VERB …" and "every K from T to T ACTOR VERB …".
@@ -67,9 +68,11 @@ func (c *checker) client(w *word) {
 func (c *checker) afterLine(l *afterLine) {
 	open := c.top()
 	if open.kind != outcomeFrame {
-		if open.kind != badFrame {
-			c.fault(CodeMisplaced, c.f.textSpan(l.Plus.Pos, "+"), "a line with `+N` stands in an outcome block", "It counts from the outcome of the step that the block belongs to.", "write `at T CLIENT …`, or put it into a block after a step: `at 0 A acquire ttl 10 {`")
+		if open.kind == badFrame { // whose block it is cannot be known, but the line can be wrong by itself
+			c.doing(&Step{Span: c.f.rowSpan(c.row), When: When{Kind: After, At: c.number(l.N)}}, l.Doing, byClient)
+			return
 		}
+		c.fault(CodeMisplaced, c.f.textSpan(l.Plus.Pos, "+"), "a line with `+N` stands in an outcome block", "It counts from the outcome of the step that the block belongs to.", "write `at T CLIENT …`, or put it into a block after a step: `at 0 A acquire ttl 10 {`")
 		if l.Doing.Open != nil {
 			c.push(&frame{kind: badFrame, scope: open.scope})
 		}
@@ -159,11 +162,16 @@ func (c *checker) doing(s *Step, d *doing, by actors) {
 
 func (c *checker) wrongVerb(d *doing, by actors, known bool) {
 	at := c.f.wordSpan(d.Verb)
-	who := map[actors]string{byClient: "a client", byServer: "a server", byResource: "the resource"}[by]
+	who := whoCan(by)[0]
 	verbs := verbsOf(by)
 	if known {
-		detail := "It knows " + listed(verbs) + "."
-		c.fault(CodeWrongActor, at, who+" cannot "+quote(d.Verb.Text), detail, "")
+		rule, _ := ruleOf(d.Verb.Text)
+		hint := "`" + d.Verb.Text + "` is what " + strings.Join(whoCan(rule.by), " or ") + " does"
+		c.fault(CodeWrongActor, at, who+" cannot "+quote(d.Verb.Text), "It knows "+listed(verbs)+".", hint)
+		return
+	}
+	if d.Verb.Text == "cut" || d.Verb.Text == "heal" {
+		c.fault(CodeWrongActor, at, who+" cannot "+quote(d.Verb.Text), "The network does, at a time of the schedule.", "write `at T "+d.Verb.Text+" A from s1..s3`")
 		return
 	}
 	if by == byClient && len(d.Items) > 0 && isVerb(d.Items[0].Unknown) && c.top().kind == outcomeFrame {
@@ -173,18 +181,31 @@ func (c *checker) wrongVerb(d *doing, by actors, known bool) {
 	c.fault(CodeUnknownVerb, at, quote(d.Verb.Text)+" is not a verb", "", didYouMean(d.Verb.Text, verbs, who+" knows "+listed(verbs)))
 }
 
+// whoCan names the kinds of actors in a set.
+func whoCan(by actors) []string {
+	var out []string
+	for _, k := range [...]struct {
+		by   actors
+		name string
+	}{{byClient, "a client"}, {byServer, "a server"}, {byResource, "the resource"}} {
+		if by&k.by != 0 {
+			out = append(out, k.name)
+		}
+	}
+	return out
+}
+
 // openOutcome opens the block of one outcome; when is nil for success.
 func (c *checker) openOutcome(s *Step, when *word) {
 	bad := func() { c.push(&frame{kind: badFrame, scope: c.top().scope}) }
 	rule, _ := ruleOf(string(s.Verb))
-	brace := c.row.tokens[len(c.row.tokens)-1]
 	can := outcomesOf(rule, s)
 	if len(can) == 0 {
-		c.fault(CodeNoOutcomes, c.f.tokenSpan(brace), quote(string(s.Verb))+" takes no block", "A block runs when a step succeeds or fails, and this one can do neither.", "write the lines with `at T`")
+		c.fault(CodeNoOutcomes, c.f.lastToken(c.row), quote(string(s.Verb))+" takes no block", "A block runs when a step succeeds or fails, and this one can do neither.", "write the lines with `at T`")
 		bad()
 		return
 	}
-	name, at := can[0], c.f.tokenSpan(brace)
+	name, at := can[0], c.f.lastToken(c.row)
 	if when != nil {
 		name, at = when.Text, c.f.wordSpan(when)
 	}

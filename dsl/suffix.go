@@ -30,9 +30,9 @@ func (it *item) kind() (kind, once string) {
 	case it.Reply != nil:
 		return partReply, ""
 	case it.For != nil:
-		return "for", "for or until"
+		return "for", partEnd
 	case it.Until != nil:
-		return "until", "for or until"
+		return "until", partEnd
 	case it.Stop != "":
 		kind = partStop
 	case it.Lose != "":
@@ -57,7 +57,7 @@ func (c *checker) items(s *Step, rule *verbRule, items []*item) {
 		case !slices.Contains(rule.suffixes, kind):
 			c.fault(CodeMisfitSuffix, at, suffixName(kind)+" does not belong to "+quote(string(rule.verb)), misfitDetail(rule), misfitHint(rule, kind))
 		case key != "" && slices.Contains(once, key):
-			c.fault(CodeRepeatedSuffix, at, suffixName(kind)+" stands twice on this line", "", "delete one")
+			c.fault(CodeRepeatedSuffix, at, suffixName(key)+" stands twice on this line", "", "delete one")
 		}
 		kinds, once = append(kinds, kind), append(once, key)
 		if kind == "retry" {
@@ -71,14 +71,13 @@ func (c *checker) items(s *Step, rule *verbRule, items []*item) {
 	if len(rule.needs) > 0 && !slices.ContainsFunc(rule.needs, func(n string) bool { return slices.Contains(kinds, n) }) {
 		c.fault(CodeMissingPart, c.f.rowSpan(c.row), quote(string(rule.verb))+" is not complete", "", rule.needHint)
 	}
-	for i, m := range s.Messages {
+	for _, m := range s.Messages {
 		if retries != nil && !m.Lost && !m.When.Plus {
 			c.fault(CodeRetryMessage, m.Span, "with `retry` the time of a message counts from its send", "Every try sends again; one absolute time cannot fit them all.", "write `+N`")
 		}
 		if len(m.Servers) > 0 && (s.Verb == Read || s.Verb == Write || s.Verb == Append) {
 			c.fault(CodeMessageServers, m.Span, quote(string(s.Verb))+" goes to the resource, not to servers", "", "leave the servers out")
 		}
-		_ = i
 	}
 }
 
@@ -90,6 +89,8 @@ func suffixName(kind string) string {
 		return "a jump such as +20"
 	case partLose:
 		return "`empty` or `wiped`"
+	case partEnd:
+		return "an end (`for` or `until`)"
 	}
 	return "`" + kind + "`"
 }
@@ -135,7 +136,11 @@ func (c *checker) unknownSuffix(rule *verbRule, it *item) {
 		c.fault(CodeUnknownSuffix, at, "a clock jumps by a signed number", "", "write `clock +"+it.Unknown+"` or `clock -"+it.Unknown+"`")
 		return
 	}
-	c.fault(CodeUnknownSuffix, at, quote(it.Unknown)+" means nothing after "+quote(string(rule.verb)), misfitDetail(rule), didYouMean(it.Unknown, append(slices.Clone(rule.suffixes), suffixWords()...), ""))
+	hint := ""
+	if _, ok := parseDecimal(it.Unknown); ok && len(rule.needs) > 0 {
+		hint = "write `" + rule.needs[0] + " " + it.Unknown + "`"
+	}
+	c.fault(CodeUnknownSuffix, at, quote(it.Unknown)+" means nothing after "+quote(string(rule.verb)), misfitDetail(rule), didYouMean(it.Unknown, append(slices.Clone(rule.suffixes), suffixWords()...), hint))
 }
 
 // item reads one suffix into the step.

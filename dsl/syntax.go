@@ -36,7 +36,11 @@ func (f *file) unexpected(r *row, pos lexer.Position, message string) {
 	want := wanted(expected, before.Value)
 	switch {
 	case i == 0:
-		f.syntaxFault(r, CodeSyntax, at, "no line starts with "+found, "", "a line starts with a setting, scenario, let, at, every, run, sweep, expect, +N or }")
+		hint := "a line starts with a setting, scenario, let, at, every, run, sweep, expect, +N or }"
+		if len(r.tokens) > 1 && isVerb(r.tokens[1].Value) {
+			hint = "write `+" + r.tokens[0].Value + " " + r.tokens[1].Value + " …` in an outcome block, `at " + r.tokens[0].Value + " CLIENT " + r.tokens[1].Value + " …` elsewhere"
+		}
+		f.syntaxFault(r, CodeSyntax, at, "no line starts with "+found, "", hint)
 	case want != "":
 		f.syntaxFault(r, CodeSyntax, at, "expected "+want+" after "+quote(before.Value)+", found "+found, "", strayHint(r, i))
 	default:
@@ -108,6 +112,10 @@ func strayHint(r *row, i int) string {
 		return ""
 	}
 	switch t, before := r.tokens[i], r.tokens[i-1]; {
+	case t.Value == "every" && before.Value == "watchdog":
+		return "a watchdog is started by `acquire ttl N watchdog every K`"
+	case t.Type == tokString:
+		return didYouMean(before.Value, []string{"value", "final", "append", "write", "as"}, "")
 	case t.Value == "=":
 		return "write `==` to compare"
 	case t.Value == "," && before.Type == tokServer:

@@ -28,6 +28,7 @@ const (
 	partLose    = "lose"
 	partArrives = "arrives"
 	partReply   = "reply"
+	partEnd     = "end" // of a pause, either way
 )
 
 var verbRules = [...]verbRule{
