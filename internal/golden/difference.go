@@ -70,7 +70,7 @@ func (l Language) Compare(want []byte, got Rendering) *Difference {
 	d := l.explain(wantLines, gotLines, got.Events)
 	d.Flips = l.flips(wantLines, gotLines)
 	d.Diff = unified(visible(string(w)), visible(string(g)))
-	if visible(string(w)) == visible(string(g)) { // two codes with the same name, such as two ways to end a colour
+	if visible(string(w)) == visible(string(g)) { // two codes of one name, such as two ways to end a colour
 		d.Diff = unified(spelled(string(w)), spelled(string(g)))
 	}
 	return d

@@ -12,6 +12,7 @@ func FuzzCompare(f *testing.F) {
 	f.Add(recorded, strings.Replace(recorded, "accepted", "\x1b[31mrejected\x1b[0m", 1))
 	f.Add(recorded, strings.ReplaceAll(recorded, "\n", "\r\n"))
 	f.Add("\x1b[1mbold\x1b[0m\n", "\x1b[1mbold\x1b[22m\n")
+	f.Add(`a\x01b`, "a\x01b")
 	f.Add("8..9  A  read  \"unfinished", "\xff\x1b[38;5;\x00")
 	f.Fuzz(func(t *testing.T, want, got string) {
 		d := words().Compare([]byte(want), Rendering{Text: []byte(got), Events: []Event{{Tick: 8, Actor: "A", Verb: "read", Line: 1}}})

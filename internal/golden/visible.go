@@ -41,9 +41,14 @@ func visible(text string) string { return rewrite(text, sgrName) }
 // plain gives a text without its colours; other control characters are escaped as in visible.
 func plain(text string) string { return rewrite(text, func(string) string { return "" }) }
 
-// spelled gives a text in which colours are the codes that they are.
+// spelled gives a text in which every line is quoted: two texts that differ still do.
 func spelled(text string) string {
-	return rewrite(text, func(params string) string { return `\x1b[` + params + "m" })
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		q := strconv.Quote(l)
+		lines[i] = q[1 : len(q)-1]
+	}
+	return strings.Join(lines, "\n")
 }
 
 func rewrite(text string, sgr func(params string) string) string {
