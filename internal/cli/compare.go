@@ -121,7 +121,7 @@ func baseRun(s *dsl.Script, run string) (string, error) {
 	case len(names) > 0:
 		return names[0], nil
 	case len(s.Blocks) > 0:
-		return "", errors.New("the file has sweeps but no run; add a line `run \"…\" {}` to it")
+		return "", errors.New("the file has sweeps, but no run to start from")
 	}
 	return "", nil
 }

@@ -66,10 +66,12 @@ func actor(rec *engine.Record, e *engine.Event) string {
 		for j+1 < len(servers) && servers[j+1] == servers[j]+1 {
 			j++
 		}
-		if i == j {
-			parts = append(parts, fmt.Sprintf("s%d", servers[i]+1))
-		} else {
+		switch {
+		case j > i+1:
 			parts = append(parts, fmt.Sprintf("s%d..s%d", servers[i]+1, servers[j]+1))
+		default: // two are not worth a range
+			parts = append(parts, fmt.Sprintf("s%d", servers[i]+1))
+			j = i
 		}
 		i = j + 1
 	}
