@@ -34,7 +34,7 @@ type Fork struct {
 // Begin lays out a program's world without running it; Look and Take then walk one schedule of the family. Values are
 // shared by all states that the machine restores until it begins another program.
 func (m *Machine) Begin(p *Program, rec *Record) {
-	m.shared = map[valueKey]int32{}
+	m.shared, m.slots = map[valueKey]int32{}, m.slots[:0]
 	m.slack = m.slack[:0]
 	m.start(p, rec)
 	m.masks = subtreeHoles(p, m.masks)
@@ -43,8 +43,13 @@ func (m *Machine) Begin(p *Program, rec *Record) {
 	m.Marks = [2]int64{}
 }
 
-// Forget ends the sharing of values, so that the machine can Run again.
-func (m *Machine) Forget() { m.shared = nil }
+// BeginWhole lays out a program's world for a walk of one whole member: Look and Take as after Begin, but without
+// snapshots, with a complete record, and with every order of a tick left to the caller.
+func (m *Machine) BeginWhole(p *Program, rec *Record) {
+	m.shared = nil
+	m.slack = m.slack[:0]
+	m.start(p, rec)
+}
 
 // Look says what stands open now. It does the work that is no choice of anybody's: what a pause holds up, what a crashed
 // client would have done.
@@ -104,7 +109,7 @@ func (m *Machine) Look() Fork {
 	m.gather()
 	first := &m.queue[m.ready[0]]
 	if n := int32(len(m.ready)); n > 1 {
-		if m.standsAlone(first.tick) {
+		if m.shared != nil && m.standsAlone(first.tick) {
 			return Fork{Kind: ForkStep, N: 1, Tick: first.tick, Orders: n}
 		}
 		return Fork{Kind: ForkOrder, N: len(m.ready), Tick: first.tick}
@@ -181,19 +186,6 @@ func (m *Machine) actor(it *item) int32 {
 		return clients + 2
 	}
 	return clients + 2 + m.p.ServerIDs[s.Servers.Lo]
-}
-
-// Ready names the actors' first steps of a ForkOrder by their source lines, in the order of its branches.
-func (m *Machine) Ready(lines []int32) []int32 {
-	for _, r := range m.ready {
-		it := &m.queue[r]
-		line := it.line
-		if it.client != None {
-			line = m.lineOf(it)
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // Take goes on with a branch of what Look just said.
@@ -286,6 +278,26 @@ func (m *Machine) Slack(factors []int32, done bool) []int32 {
 		}
 	}
 	return factors
+}
+
+// NextLine is the source line of the piece that branch 0 of a ForkStep, or the given branch of a ForkOrder, would do.
+func (m *Machine) NextLine(branch int) int32 {
+	it := &m.queue[m.ready[branch]]
+	if it.client == None {
+		if it.kind == itemLand {
+			return m.ops[it.a].line
+		}
+		return m.p.Steps[it.a].Line
+	}
+	return m.lineOf(it)
+}
+
+// Blocked tells, at the end of a schedule, whether a server will never again be free for a client: it stays down, or a
+// lease without end lives there that would refuse the client.
+func (m *Machine) Blocked(client, server int32) bool {
+	s := &m.servers[server]
+	own := s.owner == m.clients[client].owner && m.p.Settings.Reentrant
+	return s.crash != None || s.live && s.due == Forever && !own
 }
 
 // End closes the record of a schedule that was walked to its end.
@@ -392,6 +404,12 @@ func (m *Machine) Holds(client int32) bool {
 	}
 	return n >= m.p.Settings.Quorum
 }
+
+// Final is the resource's value, as an index that Rebase understands.
+func (m *Machine) Final() int32 { return m.resource.value }
+
+// Crashed tells whether a client is gone.
+func (m *Machine) Crashed(client int32) bool { return m.clients[client].crashed }
 
 // Now is the moment of the last piece of work.
 func (m *Machine) Now() Moment { return m.cur }

@@ -44,6 +44,7 @@ type Machine struct {
 	ordered  int64 // tokens ordered: the last number given
 	// shared, when forking, gives equal values equal indices in every state.
 	shared  map[valueKey]int32
+	slots   []int32 // the values that stand for a snapshot's slots
 	lengths []int32
 }
 
@@ -60,6 +61,7 @@ func Run(p *Program) *Record {
 // Run runs a program from start to end and refills rec, whose earlier content is lost. The program must not change as long
 // as the record is in use.
 func (m *Machine) Run(p *Program, rec *Record) {
+	m.shared = nil
 	m.start(p, rec)
 	for m.rec.Limit == NoLimit && m.step() {
 	}

@@ -267,6 +267,8 @@ type Program struct {
 
 	// What is left to an adversary; all empty in an ordinary run.
 	Holes []Hole
-	Alts  []int32 // step indices, None for a line that is not there
-	Ties  bool    // who goes first within a tick is open
+	Alts  []int32 // step indices
+	// AltCosts says, for each of Alts, how many of its choices are away from the first; nil: one, except for the first.
+	AltCosts []int32
+	Ties     bool // who goes first within a tick is open
 }

@@ -337,8 +337,8 @@ func (m *Machine) saveItem(w *writer, it *item) {
 
 // Restore makes the machine go on from a snapshot as if the present were the given tick. The horizon is for the caller to
 // set. The record begins anew: it holds what is still open (leases, promises, beliefs, faults, what is under way) with
-// moments of the present, and what happens from here on.
-func (m *Machine) Restore(snap []byte, now Tick, horizon bool) {
+// moments of the present, and what happens from here on. It gives what of snap lies behind the state.
+func (m *Machine) Restore(snap []byte, now Tick, horizon bool) []byte {
 	values := m.rec.Values
 	m.rec.reset(m.p)
 	m.rec.Values = values
@@ -350,7 +350,7 @@ func (m *Machine) Restore(snap []byte, now Tick, horizon bool) {
 		r.num()
 	}
 	if horizon {
-		r.tick()
+		m.horizon = r.tick()
 	}
 	for h := range m.holes {
 		switch n := r.num(); {
@@ -404,6 +404,7 @@ func (m *Machine) Restore(snap []byte, now Tick, horizon bool) {
 		m.loadItem(&r)
 	}
 	m.mendOps()
+	return r.b
 }
 
 func (m *Machine) loadClient(r *reader, i int32) {
@@ -622,7 +623,11 @@ func (m *Machine) Rebase(v int32, slots []int32) int32 {
 	case n.Prev < None:
 		return slots[slotBase-n.Prev]
 	}
-	return m.sharedValue(m.Rebase(n.Prev, slots), n.Text)
+	prev := m.Rebase(n.Prev, slots)
+	if prev == n.Prev {
+		return v
+	}
+	return m.sharedValue(prev, n.Text)
 }
 
 // slotBase is the Prev of the value that stands for slot 0; slot i has slotBase - i.
@@ -632,7 +637,10 @@ func (m *Machine) slotValue(n int64) int32 {
 	if n == 0 {
 		return None
 	}
-	return m.sharedValue(slotBase-int32(n-1), "")
+	for int64(len(m.slots)) < n {
+		m.slots = append(m.slots, m.sharedValue(slotBase-int32(len(m.slots)), ""))
+	}
+	return m.slots[n-1]
 }
 
 // slot gives a value's number in the snapshot, from 1; 0 is no value. No rule compares values, so which they are need not

@@ -1,0 +1,513 @@
+// Package search answers exactly what the members of a family of schedules do: how many break which law, and the smallest
+// one that does. It counts paths instead of walking them, by merging states that are equal from there on; it chooses
+// nothing at random and prints nothing. Families that it cannot count (see Count) are for Brute, which walks every member.
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"hash/maphash"
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"dlock/audit"
+	"dlock/engine"
+)
+
+// MaxClients is how many clients a family may have: voters are kept as bits of a word.
+const MaxClients = 64
+
+// MaxHoles is how many late holes a family may have: which of them still matter is kept as bits of a word.
+const MaxHoles = 64
+
+// DefaultLimit is how many states a search keeps, of about 200 bytes each, unless it is told otherwise.
+const DefaultLimit = 10_000_000
+
+// stretch is after how many pieces of work without a choice a state is looked up all the same: a poll that goes on for ever
+// comes back to a state that is known.
+const stretch = 256
+
+var (
+	// ErrLimit says that the search kept as many states as it may.
+	ErrLimit = errors.New("the limit of states is reached")
+	// ErrTooMany says that there are 2^128 members or more.
+	ErrTooMany = errors.New("the family has 2^128 members or more")
+	// ErrEndless says that some member does not come to an end by itself before the horizon, and has a trait whose laws of
+	// liveness can be judged on whole records only.
+	ErrEndless = errors.New("members run into the horizon")
+	// ErrTrait says that the family has a trait that the search does not count.
+	ErrTrait = errors.New("the family has a trait that cannot be counted by merging states")
+)
+
+// Laws is a set of broken laws, as bits by audit.Law.
+type Laws uint16
+
+// Has tells whether the law is in the set.
+func (s Laws) Has(l audit.Law) bool { return s&(1<<l) != 0 }
+
+// Cost orders witnesses: fewest choices away from the first value of each hole, then the earliest harm, then the fewest
+// events; among equals the order of the lines.
+type Cost struct {
+	Away   int32
+	Harm   engine.Tick // the tick at which the law was first broken; 0 for a class
+	Events int32
+}
+
+// Compare is negative if c is the smaller witness.
+func (c Cost) Compare(d Cost) int {
+	return cmp.Or(cmp.Compare(c.Away, d.Away), cmp.Compare(c.Harm, d.Harm), cmp.Compare(c.Events, d.Events))
+}
+
+// Class is the members that end with the same value and the same laws broken.
+type Class struct {
+	Broken  Laws
+	Final   string
+	Members *big.Int
+	Cost    Cost // of its smallest member
+}
+
+// Result is the answer about one family.
+type Result struct {
+	Members *big.Int
+	Classes []Class // by laws, then by final value
+	// Smallest is the cost of the smallest member that breaks each law, where one does.
+	Smallest [audit.NumLaws]Cost
+	Broken   Laws
+	States   int
+	Branches int
+	Bytes    int // of all states' keys
+}
+
+// Walk is one member, as the choices that lead to it.
+type Walk struct {
+	Holes []int32 // by hole: the index of its value; -1 for one that was not chosen
+	Maybe map[int32]bool
+	Alts  map[int32]int32 // by step: which alternative
+	Lines []int32         // the source line of each piece of work, in order
+}
+
+// Search counts one family. Make one with New, Run it once, then ask for witnesses.
+type Search struct {
+	p     *engine.Program
+	m     *engine.Machine
+	rec   *engine.Record
+	mon   monitor
+	limit int
+	bound bool // the horizon's distance is part of a state
+	ctx   context.Context
+
+	seed     maphash.Seed
+	table    []int32 // open addressing: node + 1
+	keys     []byte
+	nodes    []node
+	outcomes []outcome
+	breaches []breach
+	values   []int32 // a stack: the values of the states on the way
+	gather   []*futures
+	depth    int
+	branches int
+	buf      []byte
+	factors  []int32
+	err      error
+}
+
+// node is a state with what becomes of it. While that is being worked out, n is -1.
+type node struct {
+	key, keyEnd     int64
+	out, n          int32       // its outcomes
+	breach, breadth int32       // its breaches
+	last            engine.Tick // the last poll in its futures, from its own tick; -1 for none
+}
+
+// outcome is a class of a state's futures. Its final value is in terms of the state's own values.
+type outcome struct {
+	members count
+	broken  Laws
+	final   int32
+	away    int32
+	events  int32
+	branch  int32
+}
+
+func (o *outcome) smaller(p *outcome) bool {
+	return o.away < p.away || o.away == p.away && o.events < p.events
+}
+
+// breach is the smallest of a state's futures in which a law is first broken; Harm counts from the state's own tick.
+type breach struct {
+	law    audit.Law
+	branch int32
+	cost   Cost
+}
+
+// futures gathers what becomes of a state, branch by branch.
+type futures struct {
+	tick     engine.Tick
+	last     engine.Tick
+	outcomes []outcome
+	breaches []breach
+}
+
+// New prepares the search of a family: a program with late holes, alternatives or open ties. Families with at most
+// MaxClients clients and MaxHoles holes are counted, except those with acquires whose messages take time, where the order
+// of grants depends on moments that states do not keep: those give ErrTrait.
+func New(p *engine.Program, limit int) (*Search, error) {
+	if len(p.Clients) > MaxClients || len(p.Holes) > MaxHoles {
+		return nil, ErrTrait
+	}
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Verb == engine.Acquire && s.Messages.Len() > 0 {
+			return nil, ErrTrait
+		}
+	}
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	return &Search{p: lockstep(p), m: engine.NewMachine(), rec: &engine.Record{}, limit: limit, seed: maphash.MakeSeed()}, nil
+}
+
+// lockstep replaces servers that nothing tells apart by one of them: they give the same answers for ever.
+func lockstep(p *engine.Program) *engine.Program {
+	if len(p.ServerIDs) > 0 {
+		return p
+	}
+	q := *p
+	q.Settings.Servers, q.Settings.Quorum = 1, 1
+	return &q
+}
+
+// Run counts the family. It stops with the context's error when interrupted.
+func (s *Search) Run(ctx context.Context) (*Result, error) {
+	s.ctx = ctx
+	root := s.count()
+	if s.err == nil && root.last > s.p.Settings.Horizon || errors.Is(s.err, errCycle) {
+		// Some member polls beyond the horizon: count again, with the distance to it as part of a state.
+		s.bound, s.err = true, s.boundable()
+		if s.err == nil {
+			root = s.count()
+		}
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	return s.result(root), nil
+}
+
+// errCycle says that a state came back to itself: somebody polls for ever.
+var errCycle = errors.New("a state comes back to itself")
+
+// boundable tells whether the laws of liveness can be judged at the end of a schedule that runs into the horizon.
+func (s *Search) boundable() error {
+	if s.p.Settings.Judge != engine.JudgeServer {
+		return ErrEndless
+	}
+	for _, r := range s.p.Roots {
+		st := &s.p.Steps[r]
+		last := max(st.At, st.Last)
+		if st.Hole != 0 {
+			h := s.p.Holes[st.Hole-1]
+			last += engine.Tick(h.N) * h.By
+		}
+		if last > s.p.Settings.Horizon {
+			return ErrEndless
+		}
+	}
+	return nil
+}
+
+func (s *Search) count() *futures {
+	s.table = make([]int32, 1<<12)
+	s.keys, s.nodes, s.outcomes, s.breaches, s.values = s.keys[:0], s.nodes[:0], s.outcomes[:0], s.breaches[:0], s.values[:0]
+	s.branches, s.depth = 0, 0
+	s.m.Begin(s.p, s.rec)
+	if !s.bound {
+		s.m.SetHorizon(engine.MaxTick)
+	}
+	s.mon = monitor{bound: s.bound}
+	root := &futures{last: -1}
+	s.walk(root, 0, 0)
+	return root
+}
+
+// walk goes on from the machine's state to the next choice, and adds what becomes of it, by what happened on the way and
+// by the futures of the state that it came to.
+func (s *Search) walk(into *futures, away, branch int32) {
+	w := s.run()
+	if s.err != nil {
+		return
+	}
+	into.last = max(into.last, w.last-into.tick)
+	if w.fork.Kind == engine.ForkDone {
+		s.end(into, &w, away, branch)
+		return
+	}
+	mark := len(s.values)
+	n := s.state(w.fork)
+	if s.err == nil {
+		s.through(into, &w, n, s.values[mark:], away, branch)
+	}
+	s.values = s.values[:mark]
+}
+
+// way is a stretch without choices.
+type way struct {
+	fork   engine.Fork
+	factor count
+	broken Laws
+	first  [audit.NumLaws]engine.Tick // when a broken law was first broken
+	events int32
+	last   engine.Tick // the last poll; -1 for none
+}
+
+// run does the work that leaves no choice. After some of it the state counts as one with a single branch.
+func (s *Search) run() way {
+	w := way{factor: count{lo: 1}, last: -1}
+	for steps := 0; ; steps++ {
+		w.fork = s.m.Look()
+		w.note(s.mon.look(s.m, s.rec), s.m.Now().Tick)
+		w.last = max(w.last, s.mon.poll)
+		forced := w.fork.Kind == engine.ForkStep || w.fork.Kind == engine.ForkHole && w.fork.N == 1
+		if !forced || steps == stretch {
+			break
+		}
+		s.m.Take(w.fork, 0)
+	}
+	done := w.fork.Kind == engine.ForkDone
+	if s.rec.Limit != engine.NoLimit {
+		s.err = ErrLimit
+	}
+	if done {
+		w.note(s.mon.end(s.m, s.p), s.m.Now().Tick)
+	}
+	w.events = s.mon.events
+	s.factors = s.m.Slack(s.factors[:0], done)
+	for _, f := range s.factors {
+		w.factor = s.checked(w.factor.times(count{lo: uint64(f)}))
+	}
+	return w
+}
+
+func (w *way) note(broken Laws, now engine.Tick) {
+	for broken &^= w.broken; broken != 0; broken &= broken - 1 {
+		l := bits.TrailingZeros16(uint16(broken))
+		w.first[l] = now
+		w.broken |= 1 << l
+	}
+}
+
+func (s *Search) checked(c count, ok bool) count {
+	if !ok && s.err == nil {
+		s.err = ErrTooMany
+	}
+	return c
+}
+
+// end adds a schedule that came to its end.
+func (s *Search) end(into *futures, w *way, away, branch int32) {
+	s.merge(into, outcome{members: w.factor, broken: w.broken, final: s.m.Final(), away: away, events: w.events, branch: branch})
+	s.mergeWay(into, w, Cost{Away: away, Events: w.events}, branch)
+}
+
+// through adds a state's futures, as they are after what happened on the way to it. The values are the state's, as the
+// caller knows them.
+func (s *Search) through(into *futures, w *way, n int32, values []int32, away, branch int32) {
+	nd := s.nodes[n]
+	at := w.fork.Tick
+	if nd.last >= 0 {
+		into.last = max(into.last, at+nd.last-into.tick)
+	}
+	least := outcome{away: math.MaxInt32}
+	for _, o := range s.outcomes[nd.out : nd.out+nd.n] {
+		o.broken |= w.broken
+		o.events += w.events
+		o.away += away
+		o.branch = branch
+		o.final = s.m.Rebase(o.final, values)
+		o.members = s.checked(o.members.times(w.factor))
+		if o.smaller(&least) {
+			least = o
+		}
+		s.merge(into, o)
+	}
+	s.mergeWay(into, w, Cost{Away: least.away, Events: least.events}, branch)
+	for _, b := range s.breaches[nd.breach : nd.breach+nd.breadth] {
+		if w.broken.Has(b.law) {
+			continue
+		}
+		b.cost.Away += away
+		b.cost.Harm += at - into.tick
+		b.cost.Events += w.events
+		b.branch = branch
+		into.mergeBreach(b)
+	}
+}
+
+// mergeWay adds the laws that were broken on the way, in the smallest of the futures that follow it.
+func (s *Search) mergeWay(into *futures, w *way, c Cost, branch int32) {
+	for l := range audit.NumLaws {
+		if w.broken.Has(l) {
+			c.Harm = w.first[l] - into.tick
+			into.mergeBreach(breach{law: l, branch: branch, cost: c})
+		}
+	}
+}
+
+// merge adds an outcome; of two of one class the smaller one's branch is kept, the earlier branch if they are equal.
+func (s *Search) merge(into *futures, o outcome) {
+	for i := range into.outcomes {
+		l := &into.outcomes[i]
+		if l.broken != o.broken || l.final != o.final {
+			continue
+		}
+		o.members = s.checked(o.members.add(l.members))
+		if l.smaller(&o) || !o.smaller(l) {
+			o.away, o.events, o.branch = l.away, l.events, l.branch
+		}
+		*l = o
+		return
+	}
+	into.outcomes = append(into.outcomes, o)
+}
+
+func (f *futures) mergeBreach(b breach) {
+	for i := range f.breaches {
+		if l := &f.breaches[i]; l.law == b.law {
+			if b.cost.Compare(l.cost) < 0 {
+				*l = b
+			}
+			return
+		}
+	}
+	f.breaches = append(f.breaches, b)
+}
+
+// state finds the state at a fork, or works out what becomes of it. It leaves the state's values, as the caller knows
+// them, on s.values.
+func (s *Search) state(f engine.Fork) int32 {
+	s.buf = s.mon.save(s.m.Snapshot(s.buf[:0], f.Tick, s.bound))
+	s.values = s.m.Slots(s.values)
+	at, known := s.find(s.buf)
+	if known {
+		n := s.table[at] - 1
+		if s.nodes[n].n < 0 {
+			s.err = errCycle
+		}
+		return n
+	}
+	if len(s.nodes) >= s.limit {
+		s.err = ErrLimit
+	} else if s.ctx.Err() != nil {
+		s.err = s.ctx.Err()
+	}
+	if s.err != nil {
+		return 0
+	}
+	n := s.add(at)
+	for len(s.gather) <= s.depth {
+		s.gather = append(s.gather, &futures{})
+	}
+	into := s.gather[s.depth]
+	*into = futures{tick: f.Tick, last: -1, outcomes: into.outcomes[:0], breaches: into.breaches[:0]}
+	s.depth++
+	for b := range f.N {
+		s.load(n, f.Tick) // for the first branch too: the state's values get the names that its futures use
+		f = s.m.Look()
+		s.branches++
+		s.m.Take(f, b)
+		s.walk(into, away(s.p, f, b), int32(b))
+		if s.err != nil {
+			return 0
+		}
+	}
+	s.depth--
+	nd := &s.nodes[n]
+	nd.out, nd.n = int32(len(s.outcomes)), int32(len(into.outcomes))
+	nd.breach, nd.breadth = int32(len(s.breaches)), int32(len(into.breaches))
+	nd.last = into.last
+	s.outcomes = append(s.outcomes, into.outcomes...)
+	s.breaches = append(s.breaches, into.breaches...)
+	return n
+}
+
+// load brings the machine into a known state.
+func (s *Search) load(n int32, now engine.Tick) {
+	key := s.keys[s.nodes[n].key:s.nodes[n].keyEnd]
+	rest := s.m.Restore(key, now, s.bound)
+	if !s.bound {
+		s.m.SetHorizon(engine.MaxTick)
+	}
+	s.mon.load(rest, s.rec)
+}
+
+// away tells how many choices a branch is away from the first values and the order of the lines.
+func away(p *engine.Program, f engine.Fork, branch int) int32 {
+	switch f.Kind {
+	case engine.ForkMaybe:
+		return int32(1 - branch) // that the line is there is the choice
+	case engine.ForkHole:
+		if branch == 1 && f.First == 0 {
+			return 1
+		}
+	case engine.ForkAlt:
+		if costs := p.AltCosts; costs != nil {
+			return costs[p.Steps[f.Step].Alts.Lo+int32(branch)]
+		}
+		return min(int32(branch), 1)
+	}
+	return 0 // who goes first in a tick is no hole; of equal members the one in the order of the lines comes first
+}
+
+// find looks a key up in the table; if it is not there, the place is where it belongs.
+func (s *Search) find(key []byte) (at int, known bool) {
+	mask := len(s.table) - 1
+	at = int(maphash.Bytes(s.seed, key)) & mask
+	for ; s.table[at] != 0; at = (at + 1) & mask {
+		nd := &s.nodes[s.table[at]-1]
+		if string(s.keys[nd.key:nd.keyEnd]) == string(key) {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// add makes a node of the key in s.buf.
+func (s *Search) add(at int) int32 {
+	lo := len(s.keys)
+	s.keys = append(s.keys, s.buf...)
+	s.nodes = append(s.nodes, node{key: int64(lo), keyEnd: int64(len(s.keys)), n: -1})
+	s.table[at] = int32(len(s.nodes))
+	if len(s.nodes)*2 > len(s.table) {
+		s.table = make([]int32, 2*len(s.table))
+		mask := len(s.table) - 1
+		for i := range s.nodes {
+			nd := &s.nodes[i]
+			at := int(maphash.Bytes(s.seed, s.keys[nd.key:nd.keyEnd])) & mask
+			for s.table[at] != 0 {
+				at = (at + 1) & mask
+			}
+			s.table[at] = int32(i + 1)
+		}
+	}
+	return int32(len(s.nodes) - 1)
+}
+
+// result puts the answer into the names of the world.
+func (s *Search) result(root *futures) *Result {
+	r := &Result{Members: new(big.Int), States: len(s.nodes), Branches: s.branches, Bytes: len(s.keys)}
+	for _, o := range root.outcomes {
+		c := Class{Broken: o.broken, Final: s.rec.Value(o.final), Members: o.members.big(), Cost: Cost{Away: o.away, Events: o.events}}
+		r.Members.Add(r.Members, c.Members)
+		r.Classes = append(r.Classes, c)
+	}
+	slices.SortFunc(r.Classes, func(a, b Class) int {
+		return cmp.Or(cmp.Compare(a.Broken, b.Broken), cmp.Compare(a.Final, b.Final))
+	})
+	for _, b := range root.breaches {
+		r.Broken |= 1 << b.law
+		r.Smallest[b.law] = b.cost
+	}
+	return r
+}
