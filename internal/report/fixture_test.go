@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"io"
 	"testing"
 
 	"dlock/audit"
@@ -108,19 +109,65 @@ func pauseFile() *study.File {
 	}
 }
 
-func transcript(t *testing.T, f *study.File, o Options) string {
+// text gives what a function of this package writes.
+func text(t *testing.T, write func(w io.Writer) error) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Transcript(&b, f, o); err != nil {
+	if err := write(&b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
-func TestSee(t *testing.T) {
-	var b bytes.Buffer
-	runs := []*study.Run{pauseRun("a", engine.FencingOff), pauseRun("b", engine.FencingOn)}
-	Compare(&b, runs, []string{"fencing=off", "fencing=on"}, Options{})
-	Compare(&b, runs, []string{"fencing=off", "fencing=on"}, Options{Width: 70})
-	t.Log("\n" + transcript(t, pauseFile(), Options{Quiet: true}) + b.String())
+func transcript(t *testing.T, f *study.File, o Options) string {
+	t.Helper()
+	return text(t, func(w io.Writer) error { return Transcript(w, f, o) })
 }
+
+func fileOf(runs ...*study.Run) *study.File {
+	f := &study.File{Script: &dsl.Script{File: "x.dlk"}}
+	for _, r := range runs {
+		f.Items = append(f.Items, study.Item{Run: r})
+	}
+	return f
+}
+
+// sweepOf makes a sweep over n values of each axis; counts says which laws are broken in a cell.
+func sweepOf(axes []string, n int, counts func(at []int64) map[audit.Law]int64) *study.Sweep {
+	s := &study.Sweep{Name: "a sweep", Clients: []string{"A", "B"}, Cells: 1}
+	for _, a := range axes {
+		axis := study.Axis{Name: a}
+		for v := range n {
+			axis.Values = append(axis.Values, study.Value{Name: a, N: int64(v)})
+		}
+		s.Axes = append(s.Axes, axis)
+		s.Cells *= int64(n)
+	}
+	for i := range s.Cells {
+		at := make([]int64, len(axes))
+		for a, rest := len(axes)-1, i; a >= 0; a-- {
+			at[a] = rest % int64(n)
+			rest /= int64(n)
+		}
+		c := study.Cell{Final: "A", OK: true, Blocked: []int64{0, at[0] - 1}}
+		for a, v := range at {
+			c.At = append(c.At, s.Axes[a].Values[v])
+		}
+		for l, k := range counts(at) {
+			c.Counts[l] = k
+			s.Broken[l] += min(k, 1)
+		}
+		s.Kept = append(s.Kept, c)
+	}
+	return s
+}
+
+func sweepFile(sweeps ...*study.Sweep) *study.File {
+	f := &study.File{Script: &dsl.Script{File: "sweep.dlk", Title: "sweeps", Clients: []string{"A", "B"}}}
+	for _, s := range sweeps {
+		f.Items = append(f.Items, study.Item{Sweep: s})
+	}
+	return f
+}
+
+func noLaw([]int64) map[audit.Law]int64 { return nil }

@@ -109,7 +109,7 @@ type jsonMeasures struct {
 type jsonFinding struct {
 	Law     string      `json:"law"`
 	T       engine.Tick `json:"t"`
-	End     *int64      `json:"end"` // of the stretch, for overlap, double-hold and double-belief
+	End     any         `json:"end,omitempty"` // of the stretch, for overlap, double-hold and double-belief alone
 	Client  string      `json:"client"`
 	Other   string      `json:"other"`
 	Server  string      `json:"server"`

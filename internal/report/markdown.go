@@ -21,7 +21,7 @@ func printMarkdown(w io.Writer, p *page) error {
 			put("## " + inline(b.text) + "\n")
 		case section:
 			put("### " + inline(b.text) + "\n")
-		case para:
+		case para, prose:
 			put(inline(b.text) + "\n")
 		case figure:
 			put(fenced(b.lines))

@@ -29,28 +29,40 @@ type GridCell struct {
 // Matrix writes a grid: in each cell what is left and the laws that are broken, by name where there is room and by sign
 // where there is not. It returns the first error of w.
 func Matrix(w io.Writer, g *Grid, o Options) error {
-	const wide = 26 // columns in which names of laws can be read
 	names := 0
 	for _, r := range g.Rows {
-		names = max(names, width(safe(r.Name)))
+		names = max(names, width(name(r.Name)))
 	}
-	side := (o.width() - len(indent) - min(names, widest)) / max(1, len(g.Columns))
-	return printText(w, gridPage(g, side-gap >= wide, max(side-gap, 1)), o)
+	side := (o.width()-len(indent)-min(names, widest))/max(1, len(g.Columns)) - gap
+	switch {
+	case side >= spelledColumns:
+		return printText(w, gridPage(g, true, side), o)
+	case side >= signColumns:
+		return printText(w, gridPage(g, false, side), o)
+	default:
+		return printText(w, gridList(g), o)
+	}
 }
+
+// The narrowest columns in which the names of laws and their signs can be read. A grid of more columns becomes a list.
+const (
+	spelledColumns = 24
+	signColumns    = 12
+)
 
 // MatrixMarkdown writes a grid as a Markdown table. It returns the first error of w.
 func MatrixMarkdown(w io.Writer, g *Grid, _ Options) error {
-	return printMarkdown(w, gridPage(g, true, widest))
+	return printMarkdown(w, gridPage(g, true, spelledColumns))
 }
 
 func gridPage(g *Grid, spelled bool, most int) *page {
 	p := &page{}
-	head := append([]string{"scenario"}, g.Columns...)
-	for i := range head {
-		head[i] = strings.TrimPrefix(name(head[i]), ">") // no name of a configuration sets its column
+	head := []string{"scenario"}
+	for _, c := range g.Columns {
+		head = append(head, strings.ReplaceAll(name(c), ",", ", ")) // a place to break it
 	}
 	b := p.grid(head...)
-	b.most = max(most, 12)
+	b.most = most
 	var used [audit.NumLaws]bool
 	for _, r := range g.Rows {
 		row := []cell{{say(name(r.Name))}}
@@ -68,7 +80,7 @@ func gridPage(g *Grid, spelled bool, most int) *page {
 	}
 	p.add(section, mark(bold, "Signs"), say("  what is left, and which laws are broken; capitals are laws of safety"))
 	signs := p.grid("", "", "")
-	for _, l := range laws() {
+	for _, l := range gravest() {
 		if used[l] {
 			signs.row(say(sign(l)), say(l.String()), say(meaning(l)))
 		}
@@ -81,7 +93,7 @@ func gridCell(c *GridCell, spelled bool, used *[audit.NumLaws]bool) cell {
 		return cell{mark(dim, c.Note)}
 	}
 	var broken []string
-	for _, l := range laws() {
+	for _, l := range gravest() {
 		if c.Counts[l] == 0 {
 			continue
 		}
@@ -101,4 +113,20 @@ func gridCell(c *GridCell, spelled bool, used *[audit.NumLaws]bool) cell {
 		sep = ", "
 	}
 	return cell{say(final), mark(bad, strings.Join(broken, sep))}
+}
+
+// gridList shows a grid with a line for each of its cells.
+func gridList(g *Grid) *page {
+	p := &page{}
+	b := p.grid("scenario", "configuration", "")
+	b.most = maxShownName
+	var used [audit.NumLaws]bool
+	for _, r := range g.Rows {
+		for i, c := range g.Columns {
+			if i < len(r.Cells) {
+				b.rows = append(b.rows, []cell{{say(name(r.Name))}, {say(name(c))}, gridCell(&r.Cells[i], true, &used)})
+			}
+		}
+	}
+	return p
 }

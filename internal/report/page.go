@@ -22,7 +22,7 @@ type block struct {
 	head  []string // table
 	rows  [][]cell
 	rule  []columns // how each column is set
-	most  int       // the most columns that a cell takes, the last one's apart; longer ones go on below
+	most  int       // the most that a column takes, the last one apart; longer cells and heads go on below
 }
 
 type blockKind uint8
@@ -31,7 +31,8 @@ const (
 	title   blockKind = iota // the name of the scenario
 	heading                  // a run, a sweep
 	section                  // a part of a run
-	para                     // running text, wrapped
+	para                     // running text that belongs to what stands above it
+	prose                    // running text by itself
 	figure                   // lines to be shown as they are
 	table                    // rows of cells; the last column is wrapped
 )
@@ -109,8 +110,11 @@ const (
 // widest is the most that a column of a table takes, if nothing else is said.
 const widest = 36
 
-// minLast is the narrowest that the last column of a table is squeezed to; below it the table grows over the width.
-const minLast = 24
+// The narrowest that the last column of a table and the others are squeezed to; below it the table grows over the width.
+const (
+	minLast   = 24
+	minColumn = 8
+)
 
 // printText writes a page for a terminal.
 func printText(w io.Writer, p *page, o Options) error {
@@ -147,6 +151,8 @@ func (t *textPrinter) block(b *block, first bool) {
 		t.wrapped("", indent, b.text)
 	case para:
 		t.wrapped(indent, indent, b.text)
+	case prose:
+		t.wrapped("", "", b.text)
 	case figure:
 		for _, line := range b.lines {
 			t.line(indent, line)
@@ -192,8 +198,20 @@ func (t *textPrinter) table(b *block) {
 	before := indent
 	room := t.width - width(before)
 	for i, w := range widths[:last] {
-		widths[i] = max(min(w, b.most), width(b.head[i]))
+		widths[i] = min(w, b.most)
 		room -= widths[i] + gap
+	}
+	for want := min(widths[last], minLast); room < want; room++ { // take it from the widest
+		wide := 0
+		for i, w := range widths[:last] {
+			if w > widths[wide] {
+				wide = i
+			}
+		}
+		if last == 0 || widths[wide] <= minColumn {
+			break
+		}
+		widths[wide]--
 	}
 	widths[last] = min(widths[last], max(room, minLast))
 	if strings.Join(b.head, "") != "" {

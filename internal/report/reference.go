@@ -18,7 +18,7 @@ func codePage(c dsl.CodePage) *page {
 	var text []string
 	flush := func() {
 		if len(text) > 0 {
-			p.add(section, say(strings.Join(text, " ")))
+			p.add(prose, say(strings.Join(text, " ")))
 		}
 		text = nil
 	}
@@ -28,7 +28,7 @@ func codePage(c dsl.CodePage) *page {
 		case strings.HasPrefix(line, "```"):
 			flush()
 			if fenced = !fenced; fenced {
-				p.add(section, say(""))
+				p.draw(say(""))
 			}
 		case fenced:
 			p.draw(say(line))

@@ -93,7 +93,7 @@ func (t *teller) story() []happening {
 	ends := t.leaseEnds()
 	for i := range t.rec.Events {
 		e := &t.rec.Events[i]
-		for len(ends) > 0 && !e.At.Before(ends[0].at) {
+		for len(ends) > 0 && ends[0].at.Before(e.At) { // what an event itself ends comes after it
 			lines = append(lines, ends[0].line)
 			ends = ends[1:]
 		}
@@ -191,9 +191,14 @@ func (t *teller) leaseEnds() []ending {
 	return ends
 }
 
-// unaware says that a client goes on believing beyond a tick.
+// unaware says that a client goes on believing beyond a tick at which it ceases to hold the lock.
 func (t *teller) unaware(client int32, at engine.Tick) string {
 	who := t.client(client)
+	for _, h := range t.aud.Holders {
+		if h.Client == client && h.Start <= at && at < h.End {
+			return who + " still holds the lock on the others"
+		}
+	}
 	for i := range t.rec.Beliefs {
 		b := &t.rec.Beliefs[i]
 		if b.Client != client || b.Start.Tick >= at || b.End.Tick <= at {
@@ -258,7 +263,7 @@ func (t *teller) explain(e *engine.Event, s *engine.Step, h *happening) {
 	case engine.Acquire:
 		t.explainAcquire(e, h)
 	case engine.Renew, engine.Release, engine.Check:
-		t.explainAsk(e, s, h)
+		t.explainAsk(e, h)
 	case engine.Read:
 		if r := at(t.rec.Reads, e.Index); r != nil {
 			h.outcome = value(t.rec.Value(r.Value))
@@ -504,10 +509,10 @@ func (t *teller) leasesOf(a *engine.Attempt, index int32) string {
 			first, last = min(first, v.Applied.Tick), max(last, v.Applied.Tick)
 		}
 	}
-	switch {
-	case first == engine.Forever:
+	switch first {
+	case engine.Forever:
 		return "no lease"
-	case first == last:
+	case last:
 		return "leases " + interval(first, first+ttl)
 	default:
 		return "leases to " + stretch(first+ttl, last+ttl)
@@ -574,7 +579,7 @@ func (t *teller) refusal(a *engine.Attempt, index int32) string {
 	return strings.Join(parts, "; ")
 }
 
-func (t *teller) explainAsk(e *engine.Event, s *engine.Step, h *happening) {
+func (t *teller) explainAsk(e *engine.Event, h *happening) {
 	a := at(t.rec.Asks, e.Index)
 	if a == nil {
 		return

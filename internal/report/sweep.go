@@ -69,28 +69,45 @@ func sweepPage(p *page, script *dsl.Script, s *study.Sweep, o Options) {
 		axes[i] = a.Name
 	}
 	p.add(heading, mark(bold, sweepName(s)), say("  "+strings.Join(axes, " by ")+", "+count(s.Cells, "cell")))
-	mapped := false
+	mapped, signed := false, false
 	switch {
 	case len(s.Kept) == 0:
 		p.add(para, say("Too many cells to show one by one; --format csv lists them."))
 	case len(s.Axes) == 1:
-		cellTable(p, script, s)
+		signed = cellTable(p, script, s, o)
 	case len(s.Axes) == 2 && int64(len(s.Kept)) == s.Cells && len(s.Kept) == len(s.Axes[0].Values)*len(s.Axes[1].Values):
-		mapped = true
+		mapped, signed = true, true
 		cellMap(p, s, o)
 	default:
-		slicesTable(p, s)
+		signed = slicesTable(p, s, o)
 	}
 	if s.Limited > 0 {
 		p.add(para, mark(bad, count(s.Limited, "cell")), say(" stopped early at a limit, so that nothing can be said about them; the first is "+
 			cellName(s.LimitedAt)+"."))
 	}
-	sweepLaws(p, s, mapped)
+	sweepLaws(p, s, signed, mapped)
 	claims(p, s.Claims, false)
 }
 
-// sweepLaws says in how many cells each law is broken, and with a map what its signs mean.
-func sweepLaws(p *page, s *study.Sweep, mapped bool) {
+// lawHeads gives the headings of columns that count broken laws: their names, or their signs where the names need more
+// than the room.
+func lawHeads(broken []audit.Law, room int) (heads []string, signed bool) {
+	need := 0
+	for _, l := range broken {
+		heads = append(heads, ">"+l.String())
+		need += len(l.String()) + gap
+	}
+	if need <= room {
+		return heads, false
+	}
+	for i, l := range broken {
+		heads[i] = ">" + sign(l)
+	}
+	return heads, true
+}
+
+// sweepLaws says in how many cells each law is broken, and what the signs of a map or a heading mean.
+func sweepLaws(p *page, s *study.Sweep, signed, mapped bool) {
 	said := "  broken in how many of the " + count(s.Cells, "cell")
 	if mapped {
 		said += "; the map shows the sign of the first of these in each cell"
@@ -111,7 +128,7 @@ func sweepLaws(p *page, s *study.Sweep, mapped bool) {
 	if len(kept) > 0 {
 		g.row(say(""), mark(good, "ok in all"), say(count(len(kept), "law")), say(strings.Join(kept, ", ")))
 	}
-	if !mapped { // then nothing has signs
+	if !signed {
 		g.head, g.rule = g.head[1:], g.rule[1:]
 		for i := range g.rows {
 			g.rows[i] = g.rows[i][1:]
@@ -172,17 +189,21 @@ func asks(script *dsl.Script, client string) bool {
 	return slices.ContainsFunc(script.Blocks, func(b *dsl.Block) bool { return in(b.Steps) })
 }
 
-// cellTable shows the cells of a sweep of one dimension, a row each.
-func cellTable(p *page, script *dsl.Script, s *study.Sweep) {
+// cellTable shows the cells of a sweep of one dimension, a row each, and tells whether its headings are signs.
+func cellTable(p *page, script *dsl.Script, s *study.Sweep, o Options) (signed bool) {
 	broken, blocked := brokenLaws(s), waiters(script, s)
-	head := []string{">" + s.Axes[0].Name, "final"}
-	for _, l := range broken {
-		head = append(head, ">"+l.String())
+	waits := make([]string, len(blocked))
+	room := o.width() - len(indent) - max(width(s.Axes[0].Name), width(cellValue(s.Kept[0].At, 0))) - gap
+	for i, c := range blocked {
+		waits[i] = ">" + shorten(safe(s.Clients[c]), maxTimelineName) + " waits"
+		room -= width(waits[i]) - 1 + gap
 	}
-	for _, c := range blocked {
-		head = append(head, ">"+safe(s.Clients[c])+" waits")
+	finals := 0
+	for i := range s.Kept {
+		finals = max(finals, width(value(s.Kept[i].Final)))
 	}
-	g := p.grid(append(head, "")...)
+	heads, signed := lawHeads(broken, room-finals-gap)
+	g := p.grid(slices.Concat([]string{">" + s.Axes[0].Name, "final"}, heads, waits, []string{""})...)
 	for _, c := range s.Kept {
 		row := []span{say(cellValue(c.At, 0)), say(value(c.Final))}
 		for _, l := range broken {
@@ -207,6 +228,7 @@ func cellTable(p *page, script *dsl.Script, s *study.Sweep) {
 	if len(blocked) == 0 && len(s.Clients) > 0 {
 		p.add(para, say("Nobody waits for the lock in any cell."))
 	}
+	return signed
 }
 
 func cellValue(at []study.Value, axis int) string {
@@ -289,14 +311,11 @@ func gravestIn(counts *[audit.NumLaws]int64) (audit.Law, bool) {
 func padLeft(s string, n int) string { return strings.Repeat(" ", max(0, n-width(s))) + s }
 
 // slicesTable shows a sweep of more dimensions by its slices: for each value of each axis, in how many cells with that
-// value each law is broken.
-func slicesTable(p *page, s *study.Sweep) {
+// value each law is broken. It tells whether its headings are signs.
+func slicesTable(p *page, s *study.Sweep, o Options) (signed bool) {
 	broken := brokenLaws(s)
-	head := []string{"slice", "", ">cells"}
-	for _, l := range broken {
-		head = append(head, ">"+l.String())
-	}
-	g := p.grid(head...)
+	heads, signed := lawHeads(broken, o.width()*2/3)
+	g := p.grid(append([]string{"slice", "", ">cells"}, heads...)...)
 	for a, axis := range s.Axes {
 		for _, v := range axis.Values {
 			var cells int64
@@ -324,4 +343,5 @@ func slicesTable(p *page, s *study.Sweep) {
 			g.row(row...)
 		}
 	}
+	return signed
 }

@@ -20,8 +20,9 @@ type timeline struct {
 const (
 	maxTimelineClients = 10
 	maxTimelineName    = 14
-	// barColumns are kept for the bars; what is left of the line lists the intervals as numbers.
-	barColumns = 60
+	// The bars take at least and at most so many columns, by what the labels and the numbers beside them leave.
+	minBars = 20
+	maxBars = 60
 )
 
 // bar is a stretch of one row.
@@ -45,13 +46,13 @@ type writeMark struct {
 }
 
 // draw draws the holds and beliefs of a run. It draws nothing where nobody ever held the lock or believed so.
-func (t *teller) draw(p *page) {
+func (t *teller) draw(p *page, o Options) {
 	rows, hidden := t.rows()
 	if len(rows) == 0 {
 		return
 	}
 	p.add(section, mark(bold, "Who holds the lock, and who believes that it does"))
-	tl := t.layout(rows)
+	tl := t.layout(rows, o.width()-len(indent))
 	for _, line := range tl.axis() {
 		p.draw(mark(dim, line))
 	}
@@ -133,7 +134,7 @@ func (t *teller) acts(client int32) row {
 }
 
 // layout chooses the window and the scale: round numbers of ticks a column, so that the axis can be read.
-func (t *teller) layout(rows []row) *timeline {
+func (t *teller) layout(rows []row, room int) *timeline {
 	lo, hi := engine.Forever, engine.Tick(0)
 	see := func(x engine.Tick) {
 		if x != engine.Forever {
@@ -141,8 +142,9 @@ func (t *teller) layout(rows []row) *timeline {
 		}
 	}
 	tl := &timeline{}
+	numbers := 0
 	for _, r := range rows {
-		tl.names = max(tl.names, width(r.label))
+		tl.names, numbers = max(tl.names, width(r.label)), max(numbers, width(r.numbers()))
 		for _, b := range r.bars {
 			see(b.start)
 			see(b.end)
@@ -152,16 +154,17 @@ func (t *teller) layout(rows []row) *timeline {
 			see(m.at + 1)
 		}
 	}
-	if lo < barColumns/2 {
+	bars := engine.Tick(min(max(room-tl.names-numbers-2*gap, minBars), maxBars))
+	if lo < bars/2 {
 		lo = 0
 	}
-	tl.scale = roundScale((hi - lo) / (barColumns - 2))
+	tl.scale = roundScale((hi - lo) / (bars - 2))
 	tl.lo = lo / (10 * tl.scale) * (10 * tl.scale)
-	for (hi-tl.lo)/tl.scale >= barColumns {
+	for (hi-tl.lo)/tl.scale >= bars {
 		tl.scale = roundScale(tl.scale)
 		tl.lo = lo / (10 * tl.scale) * (10 * tl.scale)
 	}
-	tl.cols = min(int((hi-tl.lo)/tl.scale)/10*10+11, barColumns)
+	tl.cols = min(int((hi-tl.lo)/tl.scale)/10*10+11, int(bars))
 	return tl
 }
 
@@ -181,7 +184,7 @@ func roundScale(n engine.Tick) engine.Tick {
 // axis gives the two lines above the rows: every tenth column with its tick, and the rule below the numbers.
 func (tl *timeline) axis() []string {
 	var numbers, rule strings.Builder
-	for c := 0; c < tl.cols; c++ {
+	for c := range tl.cols {
 		switch {
 		case c%10 == 0:
 			label := number(tl.lo + engine.Tick(c)*tl.scale)
@@ -222,7 +225,7 @@ func (tl *timeline) row(r row) []span {
 	} else {
 		spans = append(spans, say(string(cells)))
 	}
-	return append(spans, say("  "+tl.numbers(r)))
+	return append(spans, say("  "+r.numbers()))
 }
 
 // fill draws stretches into the columns of a row; one that never ends has an arrow at the edge.
@@ -246,7 +249,7 @@ func (tl *timeline) fill(bars []bar, sign byte) []byte {
 // maxListed is how many stretches a row lists as numbers.
 const maxListed = 2
 
-func (tl *timeline) numbers(r row) string {
+func (r *row) numbers() string {
 	var parts []string
 	for i, b := range r.bars {
 		if i == maxListed {

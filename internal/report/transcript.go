@@ -35,7 +35,7 @@ func filePage(f *study.File, o Options) *page {
 		case item.Run != nil && o.Quiet:
 			quietRun(p, item.Run)
 		case item.Run != nil:
-			runPage(p, item.Run)
+			runPage(p, item.Run, o)
 		case item.Sweep != nil && o.Quiet:
 			quietSweep(p, item.Sweep)
 		case item.Sweep != nil:
@@ -70,11 +70,11 @@ func quietRun(p *page, r *study.Run) {
 	claims(p, r.Claims, true)
 }
 
-func runPage(p *page, r *study.Run) {
+func runPage(p *page, r *study.Run, o Options) {
 	t := newTeller(r)
 	p.add(heading, mark(bold, runName(r)), say("  "+headline(r)))
 	events(p, t.story())
-	t.draw(p)
+	t.draw(p, o)
 	t.leases(p)
 	t.writes(p)
 	t.laws(p)
