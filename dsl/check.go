@@ -15,15 +15,16 @@ type checker struct {
 	stack   []*frame
 	surplus int // blocks that are opened more often than closed
 
-	row       *row
-	scopes    []*scope // the top level first, then the blocks
-	runNames  map[string]Span
-	clients   map[string]bool
-	mentioned map[string]bool // names on lines with a fault: nothing is said about what such a line might have meant
-	refs      []nameRef
-	named     []nameRef // clients in claims
-	ranges    []rangeRef
-	titled    bool
+	row         *row
+	scopes      []*scope // the top level first, then the blocks
+	runNames    map[string]Span
+	clients     map[string]bool
+	mentioned   map[string]bool // names on lines with a fault: nothing is said about what such a line might have meant
+	refs        []nameRef
+	named       []nameRef // clients in claims
+	ranges      []rangeRef
+	titled      bool
+	suggestions int // looked for so far
 }
 
 // scope is the top level or a block, with what its lines gave names to.
@@ -281,7 +282,7 @@ func (c *checker) unknownLine(r *row, w *word) {
 	if len(r.tokens) > 1 {
 		// "stale-wrte" and the like come as several tokens.
 		if joined := joinedWord(r.tokens); joined != w.Text {
-			if n := nearest(joined, candidates); n != "" {
+			if n := Nearest(joined, candidates); n != "" {
 				c.fault(CodeUnknownWord, c.f.textSpan(w.Pos, joined), "no line starts with "+quote(joined), "", "did you mean `"+n+"`?")
 				return
 			}

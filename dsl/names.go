@@ -12,12 +12,14 @@ func (c *checker) names() {
 	c.cycles()
 	for _, n := range c.named {
 		if !c.clients[n.name] && !c.mentioned[n.name] && !isLanguageWord(n.name) {
-			c.fault(CodeUnknownClient, n.at, "no client "+quote(n.name)+" acts in this file", "", didYouMean(n.name, c.script.Clients, ""))
+			hint := ""
+			if c.suggesting() {
+				hint = didYouMean(n.name, c.script.Clients, "")
+			}
+			c.fault(CodeUnknownClient, n.at, "no client "+quote(n.name)+" acts in this file", "", hint)
 		}
 	}
-	for _, r := range c.ranges {
-		c.serversExist(r)
-	}
+	c.serversExist()
 	c.unusedLets(used)
 }
 
@@ -25,42 +27,42 @@ func (c *checker) names() {
 func (c *checker) letNames() map[string]bool {
 	used := map[string]bool{}
 	top := c.scopes[0]
-	candidates := map[*scope][]string{}
+	topNames := letsIn(top)
 	for _, r := range c.refs {
 		used[r.name] = true
 		if r.scope.lets[r.name] != nil || top.lets[r.name] != nil || c.mentioned[r.name] {
 			continue
 		}
-		names, ok := candidates[r.scope]
-		if !ok {
-			names = letsIn(r.scope, top)
-			candidates[r.scope] = names
-		}
-		near := nearest(r.name, append(slices.Clone(r.also), names...))
-		used[near] = true // or the let that was meant would look unused
-		hint := "define it: `let " + r.name + " = …`"
-		if near != "" {
-			hint = "did you mean `" + near + "`?"
-		}
-		detail := ""
-		if line := c.elsewhere(r.name); line > 0 {
-			detail = fmt.Sprintf("Line %d defines it inside a block; only that block sees it.", line)
+		detail, hint := "", "define it: `let "+r.name+" = …`"
+		if c.suggesting() {
+			near := nearestOf(r.name, r.also, letsIn(r.scope), topNames)
+			if near != "" {
+				used[near] = true // or the let that was meant would look unused
+				hint = "did you mean `" + near + "`?"
+			}
+			if line := c.elsewhere(r.name); line > 0 {
+				detail = fmt.Sprintf("Line %d defines it inside a block; only that block sees it.", line)
+			}
 		}
 		c.fault(CodeUnknownName, r.at, "nothing is called "+quote(r.name), detail, hint)
 	}
 	return used
 }
 
-// letsIn lists the lets that a scope sees, in file order.
-func letsIn(sc, top *scope) []string {
-	var names []string
-	for _, l := range sc.body.Lets {
-		names = append(names, l.Name)
-	}
-	if sc != top {
-		for _, l := range top.body.Lets {
-			names = append(names, l.Name)
-		}
+// maxSuggestions is for how many unknown names of a file the nearest one is looked for. The search compares every name
+// with every other one, and nobody reads so many suggestions.
+const maxSuggestions = 100
+
+// suggesting tells whether one more suggestion may be looked for.
+func (c *checker) suggesting() bool {
+	c.suggestions++
+	return c.suggestions <= maxSuggestions
+}
+
+func letsIn(sc *scope) []string {
+	names := make([]string, len(sc.body.Lets))
+	for i, l := range sc.body.Lets {
+		names[i] = l.Name
 	}
 	return names
 }
@@ -75,6 +77,10 @@ func (c *checker) elsewhere(name string) int {
 	return 0
 }
 
+// maxCycleVisits bounds the walks over lets, which start anew in every block. The compiler meets a circle that is
+// overlooked here.
+const maxCycleVisits = 1_000_000
+
 // cycles finds lets whose formulas lead back to themselves, at the top level and in every block that changes a let.
 func (c *checker) cycles() {
 	uses := map[*Let][]string{}
@@ -84,11 +90,12 @@ func (c *checker) cycles() {
 		}
 	}
 	said := map[*Let]bool{}
+	budget := maxCycleVisits
 	for _, sc := range c.scopes {
 		if len(sc.body.Lets) == 0 {
 			continue
 		}
-		w := &cycleWalk{c: c, scope: sc, uses: uses, state: map[*Let]uint8{}, said: said}
+		w := &cycleWalk{c: c, scope: sc, uses: uses, state: map[*Let]uint8{}, said: said, budget: &budget}
 		for _, l := range sc.body.Lets {
 			w.visit(l)
 		}
@@ -97,15 +104,19 @@ func (c *checker) cycles() {
 
 // cycleWalk is a depth-first walk over lets as one scope sees them.
 type cycleWalk struct {
-	c     *checker
-	scope *scope
-	uses  map[*Let][]string
-	state map[*Let]uint8 // 1: on the path, 2: done
-	path  []*Let
-	said  map[*Let]bool // reported, perhaps by another scope
+	c      *checker
+	scope  *scope
+	uses   map[*Let][]string
+	state  map[*Let]uint8 // 1: on the path, 2: done
+	path   []*Let
+	said   map[*Let]bool // reported, perhaps by another scope
+	budget *int
 }
 
 func (w *cycleWalk) visit(l *Let) {
+	if *w.budget--; *w.budget < 0 {
+		return
+	}
 	w.state[l] = 1
 	w.path = append(w.path, l)
 	for _, name := range w.uses[l] {
@@ -127,8 +138,12 @@ func (w *cycleWalk) visit(l *Let) {
 
 // report notes the cycle that ends the path, once, at its first line.
 func (w *cycleWalk) report(back *Let) {
+	if w.said[back] {
+		return
+	}
+	w.said[back] = true
 	cycle := w.path[slices.Index(w.path, back):]
-	if slices.ContainsFunc(cycle, func(l *Let) bool { return w.said[l] }) {
+	if slices.ContainsFunc(cycle[1:], func(l *Let) bool { return w.said[l] }) {
 		return
 	}
 	first := 0
@@ -169,28 +184,30 @@ func refNames(e Expr, names []string) []string {
 	return names
 }
 
-// serversExist compares a list of servers with the number of servers where it is used, as far as that is written out.
-func (c *checker) serversExist(r rangeRef) {
+// serversExist compares the lists of servers with the number of servers where they are used, as far as that is
+// written out.
+func (c *checker) serversExist() {
 	top := c.scopes[0]
-	n, known := literalServers(r.scope, top)
-	if r.scope == top && len(c.scopes) > 1 {
-		// The line is run by the blocks, and each of them may set its own number: enough servers in one block are
-		// none in another.
-		for _, sc := range c.scopes[1:] {
-			m, ok := literalServers(sc, top)
-			if !ok {
-				continue
-			}
-			if !known || m < n {
-				n, known = m, true
-			}
-		}
-		if own := top.settings["servers"]; own == nil || own.Value.Expr == nil {
-			known = known && !slices.ContainsFunc(c.scopes[1:], func(sc *scope) bool { _, ok := literalServers(sc, top); return !ok })
+	fewest := map[*scope]int64{}
+	for _, sc := range c.scopes {
+		if n, ok := literalServers(sc, top); ok {
+			fewest[sc] = n
 		}
 	}
-	if known && int64(r.servers.Hi) > n && r.servers.Lo <= r.servers.Hi {
-		c.fault(CodeServerBeyond, r.servers.Span, fmt.Sprintf("there is no server s%d", r.servers.Hi), fmt.Sprintf("There are %d servers here.", n), fmt.Sprintf("name s1 to s%d, or set `servers %d`", n, r.servers.Hi))
+	if len(c.scopes) > 1 {
+		// A line at the top level is run by every block, and must fit the one with the fewest servers.
+		delete(fewest, top)
+		for _, sc := range c.scopes[1:] {
+			if n, ok := fewest[sc]; ok && (fewest[top] == 0 || n < fewest[top]) {
+				fewest[top] = n
+			}
+		}
+	}
+	for _, r := range c.ranges {
+		n, known := fewest[r.scope]
+		if known && int64(r.servers.Hi) > n && r.servers.Lo <= r.servers.Hi {
+			c.fault(CodeServerBeyond, r.servers.Span, fmt.Sprintf("there is no server s%d", r.servers.Hi), fmt.Sprintf("There are %d servers here.", n), fmt.Sprintf("name s1 to s%d, or set `servers %d`", n, r.servers.Hi))
+		}
 	}
 }
 

@@ -142,6 +142,9 @@ func (f *file) checkCharacters(r *row) bool {
 				return false
 			}
 		}
+		if c < utf8.RuneSelf && c >= ' ' && c != 0x7f {
+			continue
+		}
 		if unicode.IsControl(c) && c != '\t' || unicode.Is(unicode.Bidi_Control, c) {
 			pos := after(r.start, r.text[:i])
 			f.syntaxFault(r, CodeOddCharacter, f.span(pos, after(pos, string(c))), fmt.Sprintf("control character U+%04X", c),

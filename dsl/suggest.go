@@ -2,19 +2,24 @@ package dsl
 
 import "strings"
 
-// nearest gives the candidate that a mistyped word was most likely meant to be, or "". Ties go to the first candidate.
-func nearest(word string, candidates []string) string {
+// Nearest gives the candidate that a mistyped word was most likely meant to be, or "" if none is near. Ties go to the
+// first candidate.
+func Nearest(word string, candidates []string) string { return nearestOf(word, candidates) }
+
+// nearestOf is Nearest over several lists.
+func nearestOf(word string, lists ...[]string) string {
 	if len(word) > MaxNameLength {
 		return ""
 	}
-	best, bestDistance := "", len(word)
-	limit := max(1, len(word)/3)
-	for _, c := range candidates {
-		if c == word || len(c)-len(word) > limit || len(word)-len(c) > limit {
-			continue
-		}
-		if d := distance(strings.ToLower(word), strings.ToLower(c)); d <= limit && d < bestDistance {
-			best, bestDistance = c, d
+	best, limit := "", max(1, len(word)/3)
+	for _, candidates := range lists {
+		for _, c := range candidates {
+			if c == word || len(c)-len(word) > limit || len(word)-len(c) > limit {
+				continue
+			}
+			if d := distance(strings.ToLower(word), strings.ToLower(c)); d <= limit && d < len(word) {
+				best, limit = c, d-1 // only a nearer one replaces it
+			}
 		}
 	}
 	return best
@@ -22,7 +27,7 @@ func nearest(word string, candidates []string) string {
 
 // didYouMean words a suggestion as a hint; with nothing near enough it gives the fallback.
 func didYouMean(word string, candidates []string, fallback string) string {
-	if n := nearest(word, candidates); n != "" {
+	if n := Nearest(word, candidates); n != "" {
 		return "did you mean `" + n + "`?"
 	}
 	return fallback

@@ -11,15 +11,14 @@ import (
 func (c *checker) suspicions() {
 	c.settingsWithoutEffect()
 	c.unlockedWriters()
-	budget := maxSuspectSteps
-	for _, sc := range c.runScopes() {
-		budget -= c.assumedGrants(sc, budget)
+	runs := c.runScopes()
+	for _, sc := range runs[:min(len(runs), maxSuspectRuns)] {
+		c.assumedGrants(sc)
 	}
 }
 
-// maxSuspectSteps bounds the search for assumed grants, which looks at every step once for each run. Beyond it nothing
-// is suspected.
-const maxSuspectSteps = 200_000
+// maxSuspectRuns bounds the search for assumed grants, which looks at every step once for each run.
+const maxSuspectRuns = 100
 
 // runScopes lists the scopes whose lines are executed as they stand: the runs, or the top level if there is no block.
 func (c *checker) runScopes() []*scope {
@@ -111,19 +110,12 @@ type timed struct {
 }
 
 // assumedGrants suspects steps at absolute times that follow an acquire which, by the file's own numbers, comes while
-// another client holds the lock. It gives the number of steps it looked at. It only guesses, so it keeps silent where
+// another client holds the lock. It only guesses, so it keeps silent where
 // servers fail, where messages are late or where the file itself claims that the client is denied.
-func (c *checker) assumedGrants(sc *scope, budget int) int {
+func (c *checker) assumedGrants(sc *scope) {
 	bodies := []*Body{&c.script.Body}
 	if sc.block != nil {
 		bodies = append(bodies, sc.body)
-	}
-	looked := 0
-	for _, b := range bodies {
-		looked += len(b.Steps) + len(b.Lets)
-	}
-	if looked > budget {
-		return looked
 	}
 	ev := &guess{c: c, scope: sc, lets: map[string]int64{}}
 	var steps []timed
@@ -131,7 +123,7 @@ func (c *checker) assumedGrants(sc *scope, budget int) int {
 	for _, b := range bodies {
 		for _, s := range b.Steps {
 			if s.Actor.Client == "" || s.Verb == Cut || s.Verb == Heal || len(s.On) > 0 || len(s.Messages) > 0 {
-				return looked
+				return
 			}
 			if t := ev.value(s.When.At); s.When.Kind == At && t != unknown {
 				steps = append(steps, timed{t, s})
@@ -142,7 +134,7 @@ func (c *checker) assumedGrants(sc *scope, budget int) int {
 			case e.Kind == ClaimOutcome && e.Outcome == "denied", e.Kind == ClaimNever && e.Outcome == "granted":
 				denied[e.Client] = true
 			case e.Kind == ClaimLaw && e.Law == "unlocked-write" && !e.None:
-				return looked
+				return
 			}
 		}
 	}
@@ -150,7 +142,6 @@ func (c *checker) assumedGrants(sc *scope, budget int) int {
 		return cmp.Or(cmp.Compare(a.t, b.t), cmp.Compare(a.step.Span.Start.Offset, b.step.Span.Start.Offset))
 	})
 	c.replay(sc, ev, steps, denied)
-	return looked
 }
 
 // attempt is a client's last acquire in a replay: free is when the lock is expected to be free for it.

@@ -141,7 +141,7 @@ func hyphenSlip(r *row, i int) (string, int) {
 		return "", 0
 	}
 	word := joinedWord(r.tokens[i-1:])
-	if nearest(word, hyphenWords()) == "" {
+	if Nearest(word, hyphenWords()) == "" {
 		return "", 0
 	}
 	return word, i - 1
