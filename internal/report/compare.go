@@ -48,7 +48,7 @@ func comparison(runs []*study.Run, labels []string, o Options) *page {
 		p.add(para, say("In all of them: "+same+"."))
 	}
 	p.add(para, lockHistory(runs, names)...)
-	lines := align(runs)
+	lines, cut := align(runs)
 	different := slices.DeleteFunc(slices.Clone(lines), func(c compared) bool { return c.same() })
 	p.add(section, mark(bold, "What differs"))
 	if len(different) == 0 && sameFinal(runs) && sameLaws(runs) {
@@ -60,6 +60,9 @@ func comparison(runs []*study.Run, labels []string, o Options) *page {
 		sideBySide(p, rows, names, side)
 	} else {
 		oneBelowTheOther(p, rows, names)
+	}
+	if cut {
+		p.add(para, say("Only the first "+number(maxLines)+" lines of each run are compared."))
 	}
 	if n := len(lines) - len(different); n > 0 {
 		p.add(para, say(count(n, "other line")+" "+are(n)+" the same in all of them."))
@@ -207,18 +210,19 @@ func (c *compared) same() bool {
 }
 
 // align brings the lines of several runs together: lines of the same tick, actor and deed are one, the first with the
-// first, the second with the second.
-func align(runs []*study.Run) []compared {
+// first, the second with the second. It tells whether a run has more lines than it looked at.
+func align(runs []*study.Run) (lines []compared, cut bool) {
 	type key struct {
 		from      engine.Tick
 		who, what string
 		nth       int
 	}
-	var lines []compared
 	at := map[key]int{}
 	for i, r := range runs {
 		seen := map[key]int{}
-		for order, h := range newTeller(r).story() {
+		story, left := newTeller(r).story()
+		cut = cut || left > 0
+		for order, h := range story {
 			k := key{from: h.from, who: h.who, what: h.what}
 			seen[k]++
 			k.nth = seen[k]
@@ -235,5 +239,5 @@ func align(runs []*study.Run) []compared {
 	slices.SortStableFunc(lines, func(a, b compared) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.order, b.order))
 	})
-	return lines
+	return lines, cut
 }

@@ -28,6 +28,11 @@ type teller struct {
 	aud     *audit.Report
 	votes   [][]int32 // by attempt, into rec.Votes
 	writers map[int32]breach
+
+	// By client, in order of time: into aud.Holders, rec.Beliefs, rec.Pauses and rec.Writes. Every line asks these, and a
+	// run can have a million.
+	holds, beliefs, pauses, sent [][]int32
+	accepted                     map[int64][]engine.Moment // by token, when its writes were applied, ascending
 }
 
 // breach says which laws a write broke.
@@ -42,6 +47,22 @@ func newTeller(r *study.Run) *teller {
 		if a := t.rec.Votes[i].Attempt; a >= 0 && int(a) < len(t.votes) {
 			t.votes[a] = append(t.votes[a], int32(i))
 		}
+	}
+	clients := len(t.rec.Program.Clients)
+	t.holds = byClient(clients, len(t.aud.Holders), func(i int) int32 { return t.aud.Holders[i].Client })
+	t.beliefs = byClient(clients, len(t.rec.Beliefs), func(i int) int32 { return t.rec.Beliefs[i].Client })
+	t.pauses = byClient(clients, len(t.rec.Pauses), func(i int) int32 { return t.rec.Pauses[i].Client })
+	t.sent = byClient(clients, len(t.rec.Writes), func(i int) int32 { return t.rec.Writes[i].Client })
+	t.accepted = map[int64][]engine.Moment{}
+	for i := range t.rec.Writes {
+		if w := &t.rec.Writes[i]; w.Accepted {
+			t.accepted[w.Token] = append(t.accepted[w.Token], w.Applied)
+		}
+	}
+	for _, applied := range t.accepted { // each list by itself: the order of the map does not matter
+		slices.SortFunc(applied, func(a, b engine.Moment) int {
+			return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.Seq, b.Seq))
+		})
 	}
 	for i := range t.aud.Findings {
 		f := &t.aud.Findings[i]
@@ -67,6 +88,39 @@ func newTeller(r *study.Run) *teller {
 	return t
 }
 
+// byClient sorts the places of a list by the client that each is about.
+func byClient(clients, n int, of func(i int) int32) [][]int32 {
+	out := make([][]int32, clients)
+	for i := range n {
+		if c := of(i); c >= 0 && int(c) < clients {
+			out[c] = append(out[c], int32(i))
+		}
+	}
+	return out
+}
+
+// places gives what byClient sorted to a client.
+func places(lists [][]int32, client int32) []int32 {
+	if l := at(lists, client); l != nil {
+		return *l
+	}
+	return nil
+}
+
+// cover gives the first of a client's stretches, which do not overlap, that ends after a tick.
+func cover(places []int32, at engine.Tick, end func(i int32) engine.Tick) (int32, bool) {
+	n, _ := slices.BinarySearchFunc(places, at, func(i int32, at engine.Tick) int {
+		if end(i) > at {
+			return 1
+		}
+		return -1
+	})
+	if n == len(places) {
+		return 0, false
+	}
+	return places[n], true
+}
+
 // client names a client.
 func (t *teller) client(i int32) string {
 	if i < 0 || int(i) >= len(t.rec.Program.Clients) {
@@ -86,9 +140,9 @@ func (t *teller) step(i int32) *engine.Step {
 func (t *teller) settings() *engine.Settings { return &t.rec.Program.Settings }
 
 // story tells the whole run: its events, and between them the leases that end without anybody's doing. Refused polls
-// with the same reason are one line, and so are a watchdog's renewals with the same outcome.
-func (t *teller) story() []happening {
-	var lines []happening
+// with the same reason are one line, and so are a watchdog's renewals with the same outcome. After maxLines lines it
+// stops, and says how many events are left.
+func (t *teller) story() (lines []happening, left int) {
 	open := map[foldKey]int{} // the line that a repetition is told in
 	ends := t.leaseEnds()
 	for i := range t.rec.Events {
@@ -99,6 +153,9 @@ func (t *teller) story() []happening {
 		}
 		if t.untold(e) {
 			continue
+		}
+		if len(lines) >= maxLines {
+			return lines, len(t.rec.Events) - i
 		}
 		h := t.happened(e)
 		key, folds := t.fold(e, &h)
@@ -116,8 +173,11 @@ func (t *teller) story() []happening {
 	for _, e := range ends {
 		lines = append(lines, e.line)
 	}
-	return lines
+	return lines, 0
 }
+
+// maxLines is how many lines a story has: more than anybody reads, and little enough to print at once.
+const maxLines = 5_000
 
 // foldKey says which repetitions belong together: the polls of a trial, the renewals of a watchdog.
 type foldKey struct {
@@ -194,32 +254,25 @@ func (t *teller) leaseEnds() []ending {
 // unaware says that a client goes on believing beyond a tick at which it ceases to hold the lock.
 func (t *teller) unaware(client int32, at engine.Tick) string {
 	who := t.client(client)
-	for _, h := range t.aud.Holders {
-		if h.Client == client && h.Start <= at && at < h.End {
-			return who + " still holds the lock on the others"
-		}
+	if i, ok := cover(places(t.holds, client), at, func(i int32) engine.Tick { return t.aud.Holders[i].End }); ok &&
+		t.aud.Holders[i].Start <= at {
+		return who + " still holds the lock on the others"
 	}
-	for i := range t.rec.Beliefs {
-		b := &t.rec.Beliefs[i]
-		if b.Client != client || b.Start.Tick >= at || b.End.Tick <= at {
-			continue
-		}
-		if p := t.pausedAt(client, at); p != nil {
-			return who + " is paused and still believes that it holds the lock"
-		}
+	i, ok := cover(places(t.beliefs, client), at, func(i int32) engine.Tick { return t.rec.Beliefs[i].End.Tick })
+	switch {
+	case !ok || t.rec.Beliefs[i].Start.Tick >= at:
+		return ""
+	case t.paused(client, at):
+		return who + " is paused and still believes that it holds the lock"
+	default:
 		return who + " is not told and still believes that it holds the lock"
 	}
-	return ""
 }
 
-// pausedAt gives the pause that covers a tick.
-func (t *teller) pausedAt(client int32, at engine.Tick) *engine.PauseOp {
-	for i := range t.rec.Pauses {
-		if p := &t.rec.Pauses[i]; p.Client == client && p.Start.Tick <= at && at < p.End {
-			return p
-		}
-	}
-	return nil
+// paused tells whether a client is paused at a tick.
+func (t *teller) paused(client int32, at engine.Tick) bool {
+	i, ok := cover(places(t.pauses, client), at, func(i int32) engine.Tick { return t.rec.Pauses[i].End })
+	return ok && t.rec.Pauses[i].Start.Tick <= at
 }
 
 // happened tells one event.

@@ -92,18 +92,16 @@ func (t *teller) rows() (rows []row, hidden int) {
 
 func (t *teller) held(client int32) []bar {
 	var bars []bar
-	for _, h := range t.aud.Holders {
-		if h.Client == client {
-			bars = append(bars, bar{h.Start, h.End})
-		}
+	for _, i := range t.holds[client] {
+		bars = append(bars, bar{t.aud.Holders[i].Start, t.aud.Holders[i].End})
 	}
 	return bars
 }
 
 func (t *teller) believed(client int32) []bar {
 	var bars []bar
-	for i := range t.rec.Beliefs {
-		if b := &t.rec.Beliefs[i]; b.Client == client && b.End.Tick > b.Start.Tick {
+	for _, i := range t.beliefs[client] {
+		if b := &t.rec.Beliefs[i]; b.End.Tick > b.Start.Tick {
 			bars = append(bars, bar{b.Start.Tick, b.End.Tick})
 		}
 	}
@@ -113,14 +111,14 @@ func (t *teller) believed(client int32) []bar {
 // acts has a client's pauses and the moments at which its writes land.
 func (t *teller) acts(client int32) row {
 	r := row{sign: 'z'}
-	for i := range t.rec.Pauses {
-		if p := &t.rec.Pauses[i]; p.Client == client && p.End > p.Start.Tick {
+	for _, i := range t.pauses[client] {
+		if p := &t.rec.Pauses[i]; p.End > p.Start.Tick {
 			r.bars = append(r.bars, bar{p.Start.Tick, p.End})
 		}
 	}
-	for i := range t.rec.Writes {
+	for _, i := range t.sent[client] {
 		w := &t.rec.Writes[i]
-		if w.Client != client || w.Applied.Tick == engine.Forever {
+		if w.Applied.Tick == engine.Forever {
 			continue
 		}
 		m := writeMark{at: w.Applied.Tick, sign: 'W'}
@@ -129,7 +127,6 @@ func (t *teller) acts(client int32) row {
 		}
 		r.marks = append(r.marks, m)
 	}
-	slices.SortStableFunc(r.marks, func(a, b writeMark) int { return int(min(max(a.at-b.at, -1), 1)) })
 	return r
 }
 

@@ -73,7 +73,7 @@ func quietRun(p *page, r *study.Run) {
 func runPage(p *page, r *study.Run, o Options) {
 	t := newTeller(r)
 	p.add(heading, mark(bold, runName(r)), say("  "+headline(r)))
-	events(p, t.story())
+	events(p, t)
 	t.draw(p, o)
 	t.leases(p)
 	t.writes(p)
@@ -134,7 +134,8 @@ func settingText(v study.Value) string {
 }
 
 // events prints the happenings of a run as a table.
-func events(p *page, lines []happening) {
+func events(p *page, t *teller) {
+	lines, left := t.story()
 	if len(lines) == 0 {
 		p.add(para, say("Nothing happens."))
 		return
@@ -147,6 +148,9 @@ func events(p *page, lines []happening) {
 			outcome.tone = dim
 		}
 		g.row(say(stretch(h.from, h.to)), say(h.who), what, outcome, say(h.why))
+	}
+	if left > 0 {
+		p.add(para, mark(dim, "and "+count(left, "more event")+"; --format json has all"))
 	}
 }
 
@@ -174,22 +178,25 @@ func (t *teller) leases(p *page) {
 		}
 	}
 	p.add(section, mark(bold, "Leases"), say("  "+said), verdict)
+	type kind struct {
+		client     int32
+		token      int64
+		start, end engine.Tick
+		ended      engine.Ending
+	}
 	type group struct {
 		lease   *engine.Lease
 		servers []int32
 	}
 	var groups []group
+	places := map[kind]int{}
 	for i := range t.rec.Leases {
 		l := &t.rec.Leases[i]
-		at := -1
-		for j := len(groups) - 1; j >= 0 && j >= len(groups)-t.settings().Servers && at < 0; j-- {
-			if g := groups[j].lease; g.Client == l.Client && g.Token == l.Token && g.Start.Tick == l.Start.Tick &&
-				g.End.Tick == l.End.Tick && g.Ended == l.Ended {
-				at = j
-			}
-		}
-		if at < 0 {
+		k := kind{l.Client, l.Token, l.Start.Tick, l.End.Tick, l.Ended}
+		at, ok := places[k]
+		if !ok {
 			at = len(groups)
+			places[k] = at
 			groups = append(groups, group{lease: l})
 		}
 		groups[at].servers = append(groups[at].servers, l.Server)

@@ -126,10 +126,8 @@ func (t *teller) howLate(w *engine.WriteOp) string {
 	if end == engine.Forever {
 		return s
 	}
-	for i := range t.rec.Pauses {
-		if p := &t.rec.Pauses[i]; p.Client == w.Client && p.Start.Tick <= end && end < p.End {
-			return s + " while " + who + " was paused"
-		}
+	if t.paused(w.Client, end) {
+		s += " while " + who + " was paused"
 	}
 	return s
 }

@@ -1,6 +1,10 @@
 package report
 
-import "dlock/engine"
+import (
+	"slices"
+
+	"dlock/engine"
+)
 
 // explainWrite says why a write was accepted, refused or held back.
 func (t *teller) explainWrite(e *engine.Event, s *engine.Step, h *happening) {
@@ -111,14 +115,17 @@ func (t *teller) rejection(index int32, w *engine.WriteOp, s *engine.Step) strin
 
 // applied finds the accepted write before index that carried a token.
 func (t *teller) applied(index int32, token int64) (engine.Tick, bool) {
-	landed := t.rec.Writes[index].Applied
-	best, found := engine.Tick(0), false
-	for i := range t.rec.Writes {
-		if w := &t.rec.Writes[i]; w.Accepted && w.Token == token && w.Applied.Before(landed) {
-			best, found = max(best, w.Applied.Tick), true
+	landed, applied := t.rec.Writes[index].Applied, t.accepted[token]
+	n, _ := slices.BinarySearchFunc(applied, landed, func(a, b engine.Moment) int {
+		if a.Before(b) {
+			return -1
 		}
+		return 1
+	})
+	if n == 0 {
+		return 0, false
 	}
-	return best, found
+	return applied[n-1].Tick, true
 }
 
 func (t *teller) heldBack(e *engine.Event) string {
