@@ -288,11 +288,11 @@ func (t *teller) happened(e *engine.Event) happening {
 	default:
 		t.explain(e, s, &h)
 	}
+	if e.Outcome != engine.Sent && e.Sent < e.At.Tick {
+		h.why = join([]string{h.why, "sent at " + tick(e.Sent)}, "; ")
+	}
 	if e.Heard != engine.Forever && e.Heard > e.At.Tick {
 		h.why = join([]string{h.why, "heard at " + tick(e.Heard)}, "; ")
-	}
-	if e.Outcome != engine.Sent && e.Sent < e.At.Tick && e.Verb != engine.Pause {
-		h.why = join([]string{h.why, "sent at " + tick(e.Sent)}, "; ")
 	}
 	return h
 }
@@ -392,9 +392,6 @@ func (t *teller) action(e *engine.Event, s *engine.Step) string {
 		ttl(s.TTL)
 		if s.Servers.Len() > 0 {
 			b.WriteString(" on " + serverList(t.servers(s)))
-		}
-		if s.Watchdog > 0 {
-			b.WriteString(" watchdog every " + number(s.Watchdog))
 		}
 		if s.Owner != s.Client && s.Owner >= 0 && int(s.Owner) < len(t.rec.Program.Owners) {
 			b.WriteString(" as " + value(t.rec.Program.Owners[s.Owner]))
@@ -540,6 +537,9 @@ func (t *teller) explainAcquire(e *engine.Event, h *happening) {
 			h.why += "; it held the lock already (reentrant)"
 		}
 		h.why += "; " + t.leasesOf(a, e.Index)
+		if every := t.step(e.Step).Watchdog; every > 0 {
+			h.why += "; renewed every " + number(every)
+		}
 	case engine.Waiting:
 		h.why, h.calm = t.refusal(a, e.Index)+"; it asks again every "+number(t.step(e.Step).Retry), true
 	case engine.Denied:
@@ -603,7 +603,11 @@ func (t *teller) refusal(a *engine.Attempt, index int32) string {
 	}
 	var parts []string
 	if a.Yes > 0 {
-		parts = append(parts, votes(a.HeardYes, int32(len(t.votes[index])))+", "+number(t.settings().Quorum)+" needed")
+		heard := votes(a.HeardYes, int32(len(t.votes[index])))
+		if a.Yes > a.HeardYes {
+			heard += " heard (" + number(a.Yes) + " were cast)"
+		}
+		parts = append(parts, heard+", "+number(t.settings().Quorum)+" needed")
 	}
 	for _, b := range blockers {
 		slices.Sort(b.servers)
@@ -648,12 +652,12 @@ func (t *teller) explainAsk(e *engine.Event, h *happening) {
 	case engine.Lost:
 		h.why = "only " + part + " still had its lease"
 		if a.Heard == 0 {
-			h.why = "no server has its lease any more"
+			h.why = "no server has a lease of it"
 		}
 	case engine.Released:
 		h.why = "on " + part
 	case engine.Expired:
-		h.why = "its leases were over: there is nothing to give back"
+		h.why = "its leases were over: nothing to give back"
 		if a.Heard > 0 {
 			h.why = "only " + part + " still had its lease"
 		}
@@ -662,7 +666,7 @@ func (t *teller) explainAsk(e *engine.Event, h *happening) {
 	case engine.No:
 		h.why = who + " has " + part
 		if a.Heard == 0 {
-			h.why = who + " has no server any more"
+			h.why = who + " has no server"
 		}
 	}
 }
