@@ -72,8 +72,14 @@ func quote(s string) string {
 // them still fit on a line.
 const maxShownValue = 32
 
+// maxLooked is how many bytes at either end of a value are looked at: many times what is shown.
+const maxLooked = 1 << 10
+
 // value writes a value of the resource for a table or a sentence; a long one loses its middle.
 func value(s string) string {
+	if len(s) > 2*maxLooked { // the middle is lost anyhow, and a value can have megabytes
+		s = s[:maxLooked] + s[len(s)-maxLooked:]
+	}
 	q := quote(s)
 	if width(q) <= maxShownValue {
 		return q

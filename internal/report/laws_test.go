@@ -75,7 +75,7 @@ func TestFindingsOfNothing(t *testing.T) {
 		f := audit.Finding{Law: l, Client: engine.None, Other: 77, Server: engine.None, Index: 99, By: -5}
 		for fault := audit.FaultNone; fault <= audit.FaultBypass; fault++ {
 			r := blame(f, fault)
-			if transcript(t, fileOf(r), Options{}) == "" || Verdict(r) == "" {
+			if transcript(t, fileOf(r), Options{}) == "" || newTeller(r).verdict() == "" {
 				t.Errorf("%s says nothing", l)
 			}
 		}
@@ -113,7 +113,7 @@ func TestVerdict(t *testing.T) {
 		"deadlock": {forever, []string{"Nothing was written", "Deadlock: B asks from 2 to 20"}},
 		"lock":     {wiped, []string{"The fault is the lock's", "s1 forgot A's lease when it came up at 3"}},
 	} {
-		got := Verdict(c.world.run(""))
+		got := newTeller(c.world.run("")).verdict()
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", name, want, got)
@@ -123,7 +123,7 @@ func TestVerdict(t *testing.T) {
 	limited := pauseRun("", engine.FencingOff)
 	for l, want := range map[engine.LimitKind]string{engine.LimitRequests: "requests", engine.LimitEvents: "work", engine.LimitTicks: "tick", engine.LimitValue: "size"} {
 		limited.Record.Limit = l
-		if got := Verdict(limited); !strings.Contains(got, "limit ") || !strings.Contains(got, want) {
+		if got := newTeller(limited).verdict(); !strings.Contains(got, "limit ") || !strings.Contains(got, want) {
 			t.Errorf("limit %d: %s", l, got)
 		}
 	}

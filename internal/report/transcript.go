@@ -66,7 +66,7 @@ func (p *page) about(text string) {
 
 func quietRun(p *page, r *study.Run) {
 	p.add(heading, mark(bold, runName(r)))
-	p.add(para, say(Verdict(r)))
+	p.add(para, say(newTeller(r).verdict()))
 	claims(p, r.Claims, true)
 }
 
@@ -378,4 +378,20 @@ func cellName(at []study.Value) string {
 		parts[i] = v.Name + " " + v.Text()
 	}
 	return strings.Join(parts, ", ")
+}
+
+// runName names a run in headings.
+func runName(r *study.Run) string {
+	if r.Name == "" {
+		return "run"
+	}
+	return "run " + quote(name(r.Name))
+}
+
+// scriptTitle is the scenario's title, or its file's name without the folders, which are no part of the story.
+func scriptTitle(s *dsl.Script) string {
+	if s.Title != "" {
+		return name(s.Title)
+	}
+	return name(s.File[strings.LastIndexAny(s.File, `/\`)+1:])
 }

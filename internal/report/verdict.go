@@ -6,13 +6,9 @@ import (
 
 	"dlock/audit"
 	"dlock/engine"
-	"dlock/internal/study"
 )
 
-// Verdict says what happened to the data of a run and where the fault lies, for a reader who has never heard of fencing.
-func Verdict(r *study.Run) string { return newTeller(r).verdict() }
-
-// verdict has two halves: what became of the data, and who is to blame.
+// verdict says what happened to the data of a run and where the fault lies, for a reader who has never heard of fencing.
 func (t *teller) verdict() string {
 	if l := t.rec.Limit; l != engine.NoLimit {
 		return "The run was stopped early, because it reached a limit (" + limitWord(l) + "): nothing can be said about its end."
@@ -280,8 +276,11 @@ func (t *teller) blame() string {
 	if t.first(audit.RefusedHolder) != nil {
 		return "But the fence refused a write of the holder: safe, and of no use to the client."
 	}
-	if len(t.rec.Promises) == 0 {
+	if len(t.rec.Leases) == 0 {
 		return ""
+	}
+	if f := t.first(audit.TokenRegress); f != nil {
+		return t.innocent() + ". But its tokens do not rise, so that a fence could not rely on them: " + t.finding(f) + "."
 	}
 	return t.innocent() + "."
 }

@@ -108,3 +108,14 @@ func join(parts []string, sep string) string {
 	}
 	return strings.Join(kept, sep)
 }
+
+// sourceLine names a line of the source, "" where there is none.
+func sourceLine(line int32) string {
+	if line <= 0 {
+		return ""
+	}
+	return "line " + number(line)
+}
+
+// blank is what a table shows where nothing is to be said.
+const blank = "-"
