@@ -73,8 +73,25 @@ func ParseAxis(text string) (AxisSpec, error) {
 	return a, nil
 }
 
+// axisRoom is how many values an axis may have: the sweep's other axes before it use up the cells.
+type axisRoom struct{ cells int64 }
+
+// fits says why n more values are too many, or nothing.
+func (r axisRoom) fits(have int, n uint64) string {
+	switch {
+	case n > uint64(MaxAxisValues-have):
+		return fmt.Sprintf("an axis has at most %d values", MaxAxisValues)
+	case n > uint64(r.cells-int64(have)):
+		return fmt.Sprintf("the sweeps of a file have at most %d cells in all", MaxCells)
+	}
+	return ""
+}
+
+// after gives the room that is left for an axis beside one of n values.
+func (r axisRoom) after(n int) axisRoom { return axisRoom{r.cells / int64(max(n, 1))} }
+
 // expand appends the values of a range, or says why it cannot.
-func expand(values []int64, lo, hi, step int64) ([]int64, string) {
+func (r axisRoom) expand(values []int64, lo, hi, step int64) ([]int64, string) {
 	if step < 1 {
 		return values, fmt.Sprintf("the step is %d, but must be 1 or more", step)
 	}
@@ -82,8 +99,8 @@ func expand(values []int64, lo, hi, step int64) ([]int64, string) {
 		return values, fmt.Sprintf("the range %d..%d is empty", lo, hi)
 	}
 	// lo and hi may lie further apart than an int64 can say; an unsigned difference cannot overflow.
-	if n := (uint64(hi)-uint64(lo))/uint64(step) + 1; n > uint64(MaxAxisValues-len(values)) {
-		return values, fmt.Sprintf("an axis has at most %d values", MaxAxisValues)
+	if problem := r.fits(len(values), (uint64(hi)-uint64(lo))/uint64(step)+1); problem != "" {
+		return values, problem
 	}
 	for v := lo; ; v += step {
 		values = append(values, v)
@@ -96,8 +113,10 @@ func expand(values []int64, lo, hi, step int64) ([]int64, string) {
 // specAxes turns axes of the command line into values.
 func specAxes(specs []AxisSpec, lets []string, faults *faultList) []Axis {
 	var axes []Axis
+	room := axisRoom{MaxCells}
 	for _, spec := range specs {
-		a, problem, hint := specAxis(spec, lets)
+		a, problem, hint := specAxis(spec, lets, room)
+		room = room.after(a.Len())
 		if problem == "" && slices.ContainsFunc(axes, func(b Axis) bool { return b.Name == a.Name }) {
 			problem = fmt.Sprintf("%s is swept twice", a.Name)
 		}
@@ -110,7 +129,7 @@ func specAxes(specs []AxisSpec, lets []string, faults *faultList) []Axis {
 	return axes
 }
 
-func specAxis(spec AxisSpec, lets []string) (a Axis, problem, hint string) {
+func specAxis(spec AxisSpec, lets []string, room axisRoom) (a Axis, problem, hint string) {
 	a.Name = spec.Name
 	setting := settingIndex(spec.Name)
 	switch {
@@ -129,14 +148,14 @@ func specAxis(spec AxisSpec, lets []string) (a Axis, problem, hint string) {
 			if !ok {
 				return a, fmt.Sprintf("%s cannot be %q", spec.Name, item.Word), takes(spec.Name)
 			}
-			if len(a.values) == MaxAxisValues {
-				return a, fmt.Sprintf("an axis has at most %d values", MaxAxisValues), ""
+			if problem := room.fits(len(a.values), 1); problem != "" {
+				return a, problem, ""
 			}
 			a.values = append(a.values, w)
 		case setting >= 0 && !slices.Contains(dsl.SettingWords(spec.Name), "number"):
 			return a, fmt.Sprintf("%s cannot be a number", spec.Name), takes(spec.Name)
 		default:
-			if a.values, problem = expand(a.values, item.Lo, item.Hi, spec.Step); problem != "" {
+			if a.values, problem = room.expand(a.values, item.Lo, item.Hi, spec.Step); problem != "" {
 				return a, problem, ""
 			}
 		}
@@ -155,7 +174,7 @@ func takes(setting string) string {
 }
 
 // blockAxes computes the axes of a sweep block. Their bounds may use the file's names, but none that the sweep varies.
-func blockAxes(b *dsl.Block, bodies []*dsl.Body, over []setValue, faults *faultList) []Axis {
+func blockAxes(b *dsl.Block, bodies []*dsl.Body, over []setValue, cells int64, faults *faultList) []Axis {
 	axes := make([]Axis, 0, len(b.Axes))
 	for _, a := range b.Axes {
 		axes = append(axes, Axis{Name: a.Name, Span: a.Span})
@@ -166,6 +185,7 @@ func blockAxes(b *dsl.Block, bodies []*dsl.Body, over []setValue, faults *faultL
 	sc.sort()
 	ev.compileNodes()
 	ev.settle(ev.sc.fixed, nil)
+	room := axisRoom{cells}
 	for i, a := range b.Axes {
 		ax := &axes[i]
 		if j := slices.IndexFunc(over, func(o setValue) bool { return o.name == a.Name }); j >= 0 {
@@ -173,12 +193,13 @@ func blockAxes(b *dsl.Block, bodies []*dsl.Body, over []setValue, faults *faultL
 			continue
 		}
 		ev.faults = faults
-		ax.values = axisValues(a, ev, faults)
+		ax.values = axisValues(a, ev, room, faults)
+		room = room.after(ax.Len())
 	}
 	return axes
 }
 
-func axisValues(a *dsl.Axis, ev *evaluator, faults *faultList) []int64 {
+func axisValues(a *dsl.Axis, ev *evaluator, room axisRoom, faults *faultList) []int64 {
 	var values []int64
 	bad := false
 	number := func(e dsl.Expr, otherwise int64) int64 {
@@ -205,9 +226,11 @@ func axisValues(a *dsl.Axis, ev *evaluator, faults *faultList) []int64 {
 		item := &a.Items[i]
 		if item.Word != "" {
 			w, ok := encodeWord(a.Name, item.Word)
-			if !ok {
-				bad = true // the checker has reported it
+			if problem := room.fits(len(values), 1); problem != "" {
+				faults.add(dsl.CodeAxis, item.Span, problem, "", "")
+				return nil
 			}
+			bad = bad || !ok // the checker has reported it
 			values = append(values, w)
 			continue
 		}
@@ -220,7 +243,7 @@ func axisValues(a *dsl.Axis, ev *evaluator, faults *faultList) []int64 {
 			continue
 		}
 		var problem string
-		if values, problem = expand(values, lo, hi, step); problem != "" {
+		if values, problem = room.expand(values, lo, hi, step); problem != "" {
 			faults.add(dsl.CodeAxis, item.Span, problem, "", "")
 			bad = true
 		}

@@ -340,7 +340,7 @@ func messagePairs(s *dsl.Step, step *engine.Step, prog *engine.Program) []messag
 			continue
 		}
 		for _, id := range prog.ServerIDs[m.Servers.Lo:m.Servers.Hi] {
-			if len(asked) > 0 && !slices.Contains(asked, id) {
+			if _, ok := slices.BinarySearch(asked, id); !ok && len(asked) > 0 {
 				continue
 			}
 			p, ok := named[id]

@@ -19,21 +19,30 @@ type Unit struct {
 	// Plans holds one plan for each run and sweep block in file order, or one without a name for a file without blocks.
 	Plans []*Plan
 	over  []setValue
+	room  room
 }
+
+// room is what is left of the limits that all plans of a file share.
+type room struct{ cells, lines, work int64 }
+
+func fullRoom() room { return room{cells: MaxCells, lines: MaxLines, work: MaxCellWork} }
 
 // Compile builds the plans of a checked script, with the overrides going before what the file says, and computes the values
 // of every run and of every cell to find what is wrong with them. With errors among the diagnostics there is no unit.
 func Compile(s *dsl.Script, over []Override) (*Unit, dsl.Diagnostics) {
 	f := &faultList{}
-	u := &Unit{Script: s, over: overrides(s, over, f)}
+	u := &Unit{Script: s, over: overrides(s, over, f), room: fullRoom()}
 	if len(s.Blocks) == 0 {
 		u.Plans = append(u.Plans, u.checkedPlan(nil, nil, f))
 	}
 	for _, b := range s.Blocks {
-		if b.Kind != dsl.ExploreBlock {
-			f.plan++
-			u.Plans = append(u.Plans, u.checkedPlan(b, nil, f))
+		if b.Kind == dsl.ExploreBlock {
+			continue
 		}
+		if f.plan++; !u.roomForLines(b, f) {
+			break
+		}
+		u.Plans = append(u.Plans, u.checkedPlan(b, nil, f))
 	}
 	if f.n > 0 {
 		return nil, f.diagnostics(len(u.Plans))
@@ -45,6 +54,7 @@ func Compile(s *dsl.Script, over []Override) (*Unit, dsl.Diagnostics) {
 // What the file's own claims say is not about such a sweep, so the plan has none. With errors there is no plan.
 func (u *Unit) Sweep(run string, specs []AxisSpec) (*Plan, dsl.Diagnostics) {
 	f := &faultList{}
+	alone := Unit{Script: u.Script, over: u.over, room: fullRoom()}
 	axes := specAxes(specs, letNames(u.Script), f)
 	block, ok := u.runBlock(run)
 	if !ok {
@@ -53,7 +63,7 @@ func (u *Unit) Sweep(run string, specs []AxisSpec) (*Plan, dsl.Diagnostics) {
 	if f.n > 0 {
 		return nil, f.diagnostics(1)
 	}
-	p := u.checkedPlan(block, axes, f)
+	p := alone.checkedPlan(block, axes, f)
 	if f.n > 0 {
 		return nil, f.diagnostics(1)
 	}
@@ -93,6 +103,7 @@ type Plan struct {
 	checks  []stepCheck
 	servers []serverRef
 	highest int // of the servers that the schedule names
+	at      dsl.Span
 	faulty  bool
 }
 
@@ -105,9 +116,36 @@ type serverRef struct {
 	at dsl.Span
 }
 
+// roomForLines takes the lines of a block's plan out of what is left, or reports that there are too many.
+func (u *Unit) roomForLines(b *dsl.Block, f *faultList) bool {
+	u.room.lines -= int64(lines(&u.Script.Body) + lines(&b.Body))
+	if u.room.lines < 0 {
+		f.add(dsl.CodeLimit, b.Span, fmt.Sprintf("the runs and sweeps have more than %d lines in all", MaxLines),
+			"Each has the top level's lines as well as its own.", "put fewer blocks into one file")
+	}
+	return u.room.lines >= 0
+}
+
+func lines(b *dsl.Body) int { return len(b.Settings) + len(b.Lets) + len(b.Expects) + steps(b.Steps) }
+
+func steps(list []*dsl.Step) int {
+	n := len(list)
+	for _, s := range list {
+		for _, o := range s.Outcomes {
+			n += steps(o.Steps)
+		}
+	}
+	return n
+}
+
 // checkedPlan builds a plan and computes all of its cells once.
 func (u *Unit) checkedPlan(b *dsl.Block, axes []Axis, f *faultList) *Plan {
 	p := u.newPlan(b, axes, f)
+	if u.room.work -= p.Cells * p.work(); u.room.work < 0 {
+		f.add(dsl.CodeLimit, p.at, "computing the cells of the sweeps takes too long",
+			fmt.Sprintf("The lines and operations of a cell, times the cells, may be %d at most.", MaxCellWork), "sweep fewer values, or a shorter schedule")
+		p.Cells = 1
+	}
 	p.check(f)
 	return p
 }
@@ -116,25 +154,20 @@ func (u *Unit) newPlan(b *dsl.Block, axes []Axis, f *faultList) *Plan {
 	p := &Plan{Overridden: len(u.over) > 0, Cells: 1}
 	bodies := []*dsl.Body{&u.Script.Body}
 	if b != nil {
-		p.Name, p.Kind, p.Line = b.Name, b.Kind, b.Span.Start.Line
+		p.Name, p.Kind, p.Line, p.at = b.Name, b.Kind, b.Span.Start.Line, b.Span
 		bodies = append(bodies, &b.Body)
 	}
 	before := f.n
 	f.where = p.where
 	defer func() { f.where = nil }()
 	if axes == nil && p.Kind == dsl.SweepBlock {
-		axes = blockAxes(b, bodies, u.over, f)
+		axes = blockAxes(b, bodies, u.over, u.room.cells, f)
 	}
 	p.Axes = axes
 	for i := range axes {
-		n := int64(max(axes[i].Len(), 1))
-		if n > MaxCells/p.Cells {
-			f.add(dsl.CodeLimit, axes[i].Span, fmt.Sprintf("the sweep has more than %d cells", MaxCells), "", "sweep fewer values, or in larger steps")
-			p.Cells = 1
-			break
-		}
-		p.Cells *= n
+		p.Cells *= int64(max(axes[i].Len(), 1))
 	}
+	u.room.cells -= p.Cells
 	p.sc = newScope(bodies, axes, u.over)
 	p.sc.sort()
 	ev := newEvaluator(p.sc, f)
@@ -149,6 +182,18 @@ func (u *Unit) newPlan(b *dsl.Block, axes []Axis, f *faultList) *Plan {
 	p.proto.fill(sh.constants)
 	p.faulty = f.n > before
 	return p
+}
+
+// work is about how many operations the computing of a cell takes. Whether a step lies inside a pause that comes again is
+// looked at for each two of them.
+func (p *Plan) work() int64 {
+	repeated := 0
+	for i := range p.checks {
+		if s := &p.proto.prog.Steps[p.checks[i].step]; s.Verb == engine.Pause && s.Repeat == engine.Every {
+			repeated++
+		}
+	}
+	return int64(len(p.sc.moving) + len(p.fields) + len(p.proto.cb.ins) + len(p.checks)*(repeated+1) + len(p.proto.prog.Messages))
 }
 
 // where says which run or sweep a fault is found in.

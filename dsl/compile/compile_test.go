@@ -646,7 +646,7 @@ func TestAxes(t *testing.T) {
 		{"over x in 1..4 step 0", "D212 4: step is 0"},
 		{"over x in 1..99999999", "D212 4: at most"},
 		{"over x in 1..y by y in 1..2", "D212 4: depend on what the sweep varies"},
-		{"over x in 1..4000 by y in 1..4000", "D209 4: more than"},
+		{"over x in 1..4000 by y in 1..4000", "D212 4: cells in all"},
 		{"over x in 1..2 / 0", "D200 4: zero"},
 	}
 	for _, tt := range tests {
@@ -673,6 +673,34 @@ func TestAxes(t *testing.T) {
 		if strings.Join(got, " ") != tt.want || u.Plans[0].Cells != cells {
 			t.Errorf("%s: %v, %d cells, want %s", tt.axes, got, u.Plans[0].Cells, tt.want)
 		}
+	}
+}
+
+// TestLimits checks that small texts cannot ask for much: each of these is refused before its size is reached.
+func TestLimits(t *testing.T) {
+	const head = "let x = 1\nlet y = 4\nat x A acquire ttl y\n"
+	repeat := func(n int, f func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(f(i))
+		}
+		return b.String()
+	}
+	sweep := func(i int, axes string) string {
+		return fmt.Sprintf("sweep \"s%d\" over %s {\n  expect grants 1\n}\n", i, axes)
+	}
+	tests := []struct{ name, src, want string }{
+		{"values of an axis", head + sweep(0, "x in 0..1000000"), "D212 4: at most 1000000 values"},
+		{"cells of a sweep", head + sweep(0, "x in 1..4000 by y in 1..2501"), "D212 4: cells in all"},
+		{"cells of words", head + sweep(0, "x in 1..4000 by y in 1..2000 by fencing in off, on"), "D212 4: cells in all"},
+		{"cells of a file", head + sweep(0, "x in 1..3000 by y in 1..2000") + sweep(1, "x in 1..3000 by y in 1..2000"), "D212 7: cells in all"},
+		{"lines of a file", repeat(2000, func(i int) string { return fmt.Sprintf("at %d A read\n", i) }) +
+			repeat(200, func(i int) string { return fmt.Sprintf("run \"r%d\" {\n  servers 3\n}\n", i) }), "D209 2298: lines in all"},
+		{"work of a file", head + "let z = x" + repeat(1000, func(int) string { return " + 1" }) + "\n" + sweep(0, "x in 1..3000 by y in 1..3000"), "D209 5: takes too long"},
+	}
+	for _, tt := range tests {
+		_, ds := Compile(parse(t, tt.src), nil)
+		checkFaults(t, tt.name, ds, tt.want)
 	}
 }
 
@@ -768,7 +796,7 @@ func TestSweepFromOutside(t *testing.T) {
 func TestBindAgain(t *testing.T) {
 	s := parse(t, "let x = 1\nat 10 / x A pause for x\nat 14 A acquire ttl 7 arrives 20 - x\nsweep \"s\" over x in 1..4 {\n  expect grants 1\n}\n")
 	f := &faultList{}
-	p := (&Unit{Script: s}).newPlan(s.Blocks[0], nil, f)
+	p := (&Unit{Script: s, room: fullRoom()}).newPlan(s.Blocks[0], nil, f)
 	if f.n > 0 {
 		t.Fatal(f.list)
 	}

@@ -89,6 +89,13 @@ type Item struct {
 // of a larger sweep are handed to Options.Each and forgotten.
 const MaxKeptCells = 10_000
 
+// maxKeptInAll bounds the cells that the sweeps of a file keep together: a later sweep keeps none if they are used up.
+const maxKeptInAll = 10 * MaxKeptCells
+
+// maxEntries is how much the records of all runs of a file may list together. The runs behind it are not done, and are as
+// inconclusive as one that reached a limit of the engine.
+const maxEntries = 4_000_000
+
 // MaxFailures is how many cells that break a claim are named.
 const MaxFailures = 5
 
@@ -101,11 +108,14 @@ type Sweep struct {
 	Cells   int64
 	Broken  [audit.NumLaws]int64 // cells in which the law is broken
 	Clean   int64                // cells in which no law of safety is broken
+	// Unbroken counts the cells in which no law at all is broken.
+	Unbroken int64
 	// Limited counts the cells that stopped at a limit of the engine, and LimitedAt is the first of them.
 	Limited   int64
 	LimitedAt []Value
 	Claims    []Claim
-	// Kept holds the cells, in order, if there are at most MaxKeptCells; a larger sweep streams them instead.
+	// Kept holds the cells, in order, if there are at most MaxKeptCells; a larger sweep streams them instead, and so do
+	// those behind many others in one file.
 	Kept []Cell
 }
 
@@ -119,6 +129,9 @@ func (s *Sweep) Inconclusive() bool { return s.Limited > 0 }
 type Axis struct {
 	Name   string
 	Values []Value
+	// Broken counts, by value, the cells with that value in which each law is broken: the sweep by slices. It is nil for
+	// an axis of more than MaxKeptCells values.
+	Broken [][audit.NumLaws]int64
 }
 
 // Cell is the outcome of one cell.

@@ -104,36 +104,48 @@ func (st *Study) Do(ctx context.Context, o Options) (*File, error) {
 	}
 	f := &File{Script: st.unit.Script}
 	progress := newProgress(o.Progress, plans)
+	kept, entries := int64(0), 0
 	for _, p := range plans {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if p.Kind == dsl.SweepBlock {
-			s, err := sweep(ctx, p, o, progress)
+			keep := p.Cells <= MaxKeptCells && kept+p.Cells <= maxKeptInAll
+			if keep {
+				kept += p.Cells
+			}
+			s, err := sweep(ctx, p, o, keep, progress)
 			if err != nil {
 				return nil, err
 			}
 			f.Items = append(f.Items, Item{Sweep: s})
 			continue
 		}
-		r, err := run(p)
+		r, err := run(p, entries < maxEntries)
 		if err != nil {
 			return nil, err
 		}
+		rec := r.Record
+		entries += len(rec.Events) + len(rec.Votes) + len(rec.Leases) + len(rec.Promises) + len(rec.Values)
 		progress.add(1)
 		f.Items = append(f.Items, Item{Run: r})
 	}
 	return f, nil
 }
 
-// run does a plan that has one cell.
-func run(p *compile.Plan) (*Run, error) {
+// run does a plan that has one cell. Without room for its record it only says that a limit was reached.
+func run(p *compile.Plan, room bool) (*Run, error) {
 	b := p.Binder()
 	prog, ds := b.Bind(nil)
 	if prog == nil {
 		return nil, &ScriptError{ds}
 	}
-	r := &Run{Name: p.Name, Line: p.Line, Settings: b.Settings(), Lets: b.Lets(), Record: engine.Run(prog)}
+	r := &Run{Name: p.Name, Line: p.Line, Settings: b.Settings(), Lets: b.Lets()}
+	if room {
+		r.Record = engine.Run(prog)
+	} else {
+		r.Record = &engine.Record{Program: prog, Tokens: make([]int64, len(prog.Clients)), Final: engine.None, Limit: engine.LimitEvents}
+	}
 	r.Audit = audit.Judge(r.Record)
 	j := judge{rec: r.Record, rep: r.Audit}
 	for i, c := range statements(p) {
@@ -163,7 +175,7 @@ func (st *Study) Sweep(ctx context.Context, axes []compile.AxisSpec, o Options) 
 	if p == nil {
 		return nil, &ScriptError{ds}
 	}
-	return sweep(ctx, p, o, newProgress(o.Progress, []*compile.Plan{p}))
+	return sweep(ctx, p, o, p.Cells <= MaxKeptCells, newProgress(o.Progress, []*compile.Plan{p}))
 }
 
 // ParseAxis reads an axis as it is written on the command line: "lease=1..25", "stall=2..29:3", "fencing=off,on".

@@ -31,13 +31,13 @@ type sweeper struct {
 
 // sweep computes every cell. Which worker does which cell changes nothing: counts add up in any order, and what names
 // cells goes by their numbers.
-func sweep(ctx context.Context, p *compile.Plan, o Options, progress *progress) (*Sweep, error) {
+func sweep(ctx context.Context, p *compile.Plan, o Options, keep bool, progress *progress) (*Sweep, error) {
 	s := &Sweep{Name: p.Name, Line: p.Line, Axes: axesOf(p), Clients: p.Clients(), Cells: p.Cells}
 	jobs := int64(max(o.Jobs, 1))
 	sw := &sweeper{plan: p, claims: statements(p), progress: progress}
 	sw.chunk = min(max(p.Cells/(jobs*chunksPerJob), 1), maxChunk)
 	jobs = min(jobs, (p.Cells+sw.chunk-1)/sw.chunk)
-	if p.Cells <= MaxKeptCells {
+	if keep {
 		s.Kept = make([]Cell, p.Cells)
 		sw.kept = s.Kept
 	}
@@ -69,7 +69,10 @@ func sweep(ctx context.Context, p *compile.Plan, o Options, progress *progress) 
 			o.Each(s.Kept[i])
 		}
 	}
-	s.Broken, s.Clean, s.Limited = total.broken, total.clean, total.limited
+	s.Broken, s.Clean, s.Unbroken, s.Limited = total.broken, total.clean, total.unbroken, total.limited
+	for a := range s.Axes {
+		s.Axes[a].Broken = total.slices[a]
+	}
 	if total.limited > 0 {
 		s.LimitedAt = workers[0].at(total.limitedAt)
 	}
@@ -109,6 +112,12 @@ func newWorker(sw *sweeper) *worker {
 	w := &worker{sweeper: sw, binder: sw.plan.Binder(), machine: engine.NewMachine(), cell: make([]int64, len(sw.plan.Axes))}
 	w.judge = judge{rec: &w.rec, rep: &w.rep}
 	w.tally.claims = make([]claimTally, len(sw.claims))
+	w.tally.slices = make([][][audit.NumLaws]int64, len(sw.plan.Axes))
+	for a := range sw.plan.Axes {
+		if n := sw.plan.Axes[a].Len(); n <= MaxKeptCells {
+			w.tally.slices[a] = make([][audit.NumLaws]int64, n)
+		}
+	}
 	return w
 }
 
@@ -190,14 +199,7 @@ func (w *worker) do(i int64, into *Cell) {
 		t.limited++
 	} else {
 		ok = w.judgeClaims(i)
-		for l, n := range w.rep.Counts {
-			if n > 0 {
-				t.broken[l]++
-			}
-		}
-		if w.rep.Clean() {
-			t.clean++
-		}
+		w.countLaws(i)
 	}
 	if into == nil {
 		return
@@ -211,6 +213,35 @@ func (w *worker) do(i int64, into *Cell) {
 	}
 	for c := range into.Blocked {
 		into.Blocked[c] = int64(w.rep.Blocked[c])
+	}
+}
+
+// countLaws counts the laws that are broken in a cell, over all cells and for each value of each axis.
+func (w *worker) countLaws(i int64) {
+	t := &w.tally
+	if w.rep.Clean() {
+		t.clean++
+	}
+	if w.rep.Counts == [audit.NumLaws]int64{} {
+		t.unbroken++
+		return
+	}
+	for l, n := range w.rep.Counts {
+		if n > 0 {
+			t.broken[l]++
+		}
+	}
+	for a := len(t.slices) - 1; a >= 0; a-- {
+		n := int64(w.plan.Axes[a].Len())
+		if t.slices[a] != nil {
+			slice := &t.slices[a][i%n]
+			for l, n := range w.rep.Counts {
+				if n > 0 {
+					slice[l]++
+				}
+			}
+		}
+		i /= n
 	}
 }
 
@@ -268,7 +299,9 @@ func (w *worker) verdict(k int, t *claimTally, limited bool) Claim {
 // tally is what one worker counted.
 type tally struct {
 	broken    [audit.NumLaws]int64
+	slices    [][][audit.NumLaws]int64 // by axis and value; nil for an axis that is too long
 	clean     int64
+	unbroken  int64
 	limited   int64
 	limitedAt int64
 	claims    []claimTally
@@ -290,7 +323,15 @@ func (t *tally) merge(o *tally) {
 	for l := range t.broken {
 		t.broken[l] += o.broken[l]
 	}
+	for a := range t.slices {
+		for v := range t.slices[a] {
+			for l := range t.slices[a][v] {
+				t.slices[a][v][l] += o.slices[a][v][l]
+			}
+		}
+	}
 	t.clean += o.clean
+	t.unbroken += o.unbroken
 	if o.limited > 0 && (t.limited == 0 || o.limitedAt < t.limitedAt) {
 		t.limitedAt = o.limitedAt
 	}
