@@ -296,7 +296,7 @@ func spelled(r *row) []spelling {
 		if i > 0 {
 			before := r.tokens[i-1]
 			w.tight = t.Value == ")" || t.Value == "," || t.Value == ".." || before.Value == "(" || before.Value == ".." ||
-				before.Type == tokSign && signs[before.Pos.Offset] ||
+				before.Type == tokOp && signs[before.Pos.Offset] ||
 				t.Value == "(" && (before.Value == "min" || before.Value == "max")
 		}
 		out[i] = w

@@ -22,6 +22,8 @@ const (
 	tokKeyword // a word that can start or follow an operand
 	tokHyphen  // fence-at
 	tokIdent
+	tokOp    // an operator between two operands, the minus sign among them
+	tokLogic // and, or
 	tokSign
 	tokBad
 )
@@ -30,10 +32,11 @@ const (
 // costs several times the rest of the parse.
 type definition struct{}
 
+// Symbols names the token kinds, for the grammar.
 func (definition) Symbols() map[string]lexer.TokenType {
 	return map[string]lexer.TokenType{"EOF": lexer.EOF, "Whitespace": tokWhitespace, "Comment": tokComment, "Newline": tokNewline,
 		"String": tokString, "OpenString": tokOpenString, "Int": tokInt, "Server": tokServer, "Keyword": tokKeyword,
-		"Hyphen": tokHyphen, "Ident": tokIdent, "Sign": tokSign, "Bad": tokBad}
+		"Hyphen": tokHyphen, "Ident": tokIdent, "Op": tokOp, "Logic": tokLogic, "Sign": tokSign, "Bad": tokBad}
 }
 
 // Lex is never used: a file is scanned once, by scan, and parsed a line at a time.
@@ -47,6 +50,7 @@ type tokenList struct {
 	next   int
 }
 
+// Next gives the next token; the last one again and again.
 func (l *tokenList) Next() (lexer.Token, error) {
 	t := l.tokens[l.next]
 	if l.next < len(l.tokens)-1 {
@@ -97,10 +101,13 @@ func scanToken(s string) (kind lexer.TokenType, size int) {
 		return tokInt, n
 	case nameByte(c):
 		return scanWord(s)
-	case strings.HasPrefix(s, "..") || strings.HasPrefix(s, "==") || strings.HasPrefix(s, "!=") ||
-		strings.HasPrefix(s, "<=") || strings.HasPrefix(s, ">="):
+	case strings.HasPrefix(s, ".."):
 		return tokSign, 2
-	case strings.IndexByte("{}()+-*/%<>=,", c) >= 0:
+	case strings.HasPrefix(s, "==") || strings.HasPrefix(s, "!=") || strings.HasPrefix(s, "<=") || strings.HasPrefix(s, ">="):
+		return tokOp, 2
+	case strings.IndexByte("+-*/%<>", c) >= 0:
+		return tokOp, 1
+	case strings.IndexByte("{}()=,", c) >= 0:
 		return tokSign, 1
 	}
 	_, size = utf8.DecodeRuneInString(s)
@@ -131,6 +138,8 @@ func scanWord(s string) (lexer.TokenType, int) {
 		}
 	}
 	switch w := s[:n]; {
+	case w == "and" || w == "or":
+		return tokLogic, n
 	case isKeyword(w):
 		return tokKeyword, n
 	case isServerName(w):

@@ -1,3 +1,5 @@
+// Package dsl is the front end of the .dlk language: text in, a checked Script or diagnostics out, and the formatter. It
+// computes no value, since runs and cells override what formulas refer to, and it knows no engine; dsl/compile does both.
 package dsl
 
 import (
@@ -120,7 +122,7 @@ func (f *file) split(text string, tokens []lexer.Token) {
 		case t.Type == tokNewline || t.EOF():
 			r.tokens = kept[from:len(kept):len(kept)]
 			r.text = text[r.start.Offset:t.Pos.Offset]
-			if len(r.tokens) > 1 && r.tokens[0].Value == "let" && r.tokens[1].Type == tokKeyword {
+			if len(r.tokens) > 1 && r.tokens[0].Value == "let" && isKeyword(r.tokens[1].Value) {
 				f.misnamed[r.tokens[1].Value] = true
 			}
 			f.rows = append(f.rows, r)

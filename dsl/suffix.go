@@ -236,6 +236,6 @@ func (c *checker) message(s *Step, it *item, m *message, reply bool) {
 	s.Messages = append(s.Messages, out)
 }
 
-func (c *checker) time(t *time) Time {
+func (c *checker) time(t *moment) Time {
 	return Time{Span: c.f.span(t.Pos, t.EndPos), Plus: t.Plus != nil, Expr: c.number(t.Expr)}
 }

@@ -52,7 +52,7 @@ func (f *file) unexpected(r *row, pos lexer.Position, message string) {
 func wanted(expected, before string) string {
 	switch {
 	case strings.HasPrefix(expected, "(<int>") || strings.HasPrefix(expected, "Expr") || strings.HasPrefix(expected, "Term") ||
-		strings.HasPrefix(expected, "Time") || strings.HasPrefix(expected, "Ttl"):
+		strings.HasPrefix(expected, "Moment") || strings.HasPrefix(expected, "Ttl"):
 		if before == "iff" || before == "where" {
 			return "a condition"
 		}
@@ -153,7 +153,7 @@ func adjacent(a, b lexer.Token) bool { return a.Pos.Offset+len(a.Value) == b.Pos
 func joinedWord(tokens []lexer.Token) string {
 	var b strings.Builder
 	for i, t := range tokens {
-		if i > 0 && (!adjacent(tokens[i-1], t) || t.Type == tokSign && t.Value != "-") {
+		if i > 0 && (!adjacent(tokens[i-1], t) || (t.Type == tokSign || t.Type == tokOp) && t.Value != "-") {
 			break
 		}
 		b.WriteString(t.Value)

@@ -92,7 +92,7 @@ type (
 
 	stepLine struct {
 		Maybe *maybe   `parser:"@@?"` // [maybe [NAME]] at T … or every K from T to T …
-		At    *time    `parser:"( 'at' @@"`
+		At    *moment  `parser:"( 'at' @@"`
 		Every *every   `parser:"| @@ )"`
 		Net   *netPart `parser:"( @@"`
 		Actor *actor   `parser:"| @@"`
@@ -179,7 +179,7 @@ type (
 		Arrives  *message   `parser:"| 'arrives' @@"`
 		Reply    *message   `parser:"| 'reply' @@"`
 		For      *expr      `parser:"| 'for' @@"`
-		Until    *time      `parser:"| 'until' @@"`
+		Until    *moment    `parser:"| 'until' @@"`
 		Stop     string     `parser:"| @'stop'"`
 		Lose     string     `parser:"| @('empty'|'wiped')"`
 		Jump     *jump      `parser:"| @@"`
@@ -190,16 +190,16 @@ type (
 		N    *expr  `parser:"| @@"`
 	}
 	retry struct {
-		K     *expr `parser:"'every' @@"` // every K [until T]
-		Until *time `parser:"('until' @@)?"`
+		K     *expr   `parser:"'every' @@"` // every K [until T]
+		Until *moment `parser:"('until' @@)?"`
 	}
 	guard struct {
-		Before *time `parser:"  'before' @@"` // before T, version, lock
-		Word   *word `parser:"| @@"`
+		Before *moment `parser:"  'before' @@"` // before T, version, lock
+		Word   *word   `parser:"| @@"`
 	}
 	message struct {
 		Lost string     `parser:"( @('never'|'lost')"` // T or never [at s3], T or lost [from s3]
-		When *time      `parser:"| @@ )"`
+		When *moment    `parser:"| @@ )"`
 		At   []*servers `parser:"( 'at' @@+"`
 		From []*servers `parser:"| 'from' @@+ )?"`
 	}
@@ -208,7 +208,7 @@ type (
 		N    *expr `parser:"@@ | (?= '-')"`
 		Neg  *expr `parser:"@@ )"`
 	}
-	time struct {
+	moment struct {
 		Pos    lexer.Position
 		EndPos lexer.Position
 		Plus   *sign `parser:"( (?= '+') @@ )?"` // T or +N
@@ -261,7 +261,7 @@ type (
 	}
 	opTerm struct {
 		Pos  lexer.Position
-		Op   string `parser:"@('+'|'-'|'*'|'/'|'%'|'=='|'!='|'<='|'<'|'>='|'>'|'and'|'or')"`
+		Op   string `parser:"@(Op|Logic)"`
 		Term *term  `parser:"@@"`
 	}
 	term struct {
@@ -301,7 +301,7 @@ type (
 	}
 	word struct {
 		Pos  lexer.Position
-		Text string `parser:"@(Ident|Keyword|Hyphen|Server)"`
+		Text string `parser:"@(Ident|Keyword|Logic|Hyphen|Server)"`
 	}
 	quoted struct {
 		Pos  lexer.Position
