@@ -56,6 +56,19 @@ func trimLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
+// TestAnyWidth writes everything at widths that nobody has.
+func TestAnyWidth(t *testing.T) {
+	for _, f := range []*study.File{hostileFile(), pauseFile(), fileOf(faultyWorld().run(""))} {
+		for _, columns := range []int{-1, 1, 2, 9, 25, 61, 1000} {
+			for name, write := range outputs(f, Options{Width: columns}) {
+				if got := text(t, write); got == "" && name != "diagnostics, 0" && name != "csv" {
+					t.Errorf("%s says nothing at %d columns", name, columns)
+				}
+			}
+		}
+	}
+}
+
 // TestNarrow holds that texts for a narrow terminal lose nothing but their shape.
 func TestNarrow(t *testing.T) {
 	letters := func(s string) string {

@@ -26,6 +26,7 @@ type teller struct {
 type breach struct {
 	stale, unlocked, refused *audit.Finding
 	lost                     []*audit.Finding // writes that it made vanish
+	vanished                 bool             // a later write made it vanish
 }
 
 func newTeller(r *study.Run) *teller {
@@ -71,6 +72,11 @@ func newTeller(r *study.Run) *teller {
 			continue
 		}
 		t.writers[at] = b
+		if f.Law == audit.LostUpdate {
+			b := t.writers[f.Index]
+			b.vanished = true
+			t.writers[f.Index] = b
+		}
 	}
 	return t
 }

@@ -246,12 +246,15 @@ func (t *teller) writes(p *page) {
 	p.more(len(t.rec.Writes), "write")
 }
 
-// remark names the laws that a write broke, or why it was refused.
+// remark names the laws that a write broke, or why it was refused, and says if it vanished.
 func (t *teller) remark(i int32) string {
 	w, b := &t.rec.Writes[i], t.writers[i]
 	var parts []string
 	if !w.Accepted {
 		parts = append(parts, w.Reason.String())
+	}
+	if b.vanished {
+		parts = append(parts, "vanishes")
 	}
 	if b.stale != nil {
 		parts = append(parts, audit.StaleWrite.String())

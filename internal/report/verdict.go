@@ -53,13 +53,14 @@ func (t *teller) data() string {
 	if i := t.lastRefused(); i != engine.None {
 		return t.refused(final, i)
 	}
+	held := t.lastHeldBack()
 	switch t.aud.Writes {
 	case 0:
-		return "Nothing was written: the value is still " + final + "."
+		return "Nothing was written: the value is still " + final + "." + held
 	case 1:
-		return final + " is left, by the one write that was accepted."
+		return final + " is left, by the one write that was accepted." + held
 	default:
-		return final + " is left, by " + count(t.aud.Writes, "write") + ", and none of them is lost."
+		return final + " is left, by " + count(t.aud.Writes, "write") + ", and none of them is lost." + held
 	}
 }
 
@@ -183,6 +184,23 @@ func (t *teller) lastRefused() int32 {
 	return last
 }
 
+// lastHeldBack tells of the last write that its client did not send.
+func (t *teller) lastHeldBack() string {
+	for i := len(t.rec.Events) - 1; i >= 0; i-- {
+		e := &t.rec.Events[i]
+		if e.Outcome != engine.Skipped {
+			continue
+		}
+		who := t.client(e.Client)
+		s := " At " + tick(e.At.Tick) + " " + who + " held its write back, because "
+		if e.Reason == engine.ReasonUnchecked {
+			return s + "its last check did not say yes."
+		}
+		return s + "its lease was over by its own clock."
+	}
+	return ""
+}
+
 // refused tells of a write that the resource did not take.
 func (t *teller) refused(final string, i int32) string {
 	w := &t.rec.Writes[i]
@@ -212,6 +230,8 @@ func (t *teller) refused(final string, i int32) string {
 		s += "it was not allowed"
 	}
 	switch {
+	case t.writers[i].refused != nil:
+		s += ", although " + who + " held the lock."
 	case w.Heard == engine.Forever:
 		s += ". " + who + " does not learn of it."
 	case t.laterAccepted(w):
@@ -230,6 +250,17 @@ func (t *teller) laterAccepted(w *engine.WriteOp) bool {
 		}
 	}
 	return false
+}
+
+// rivals tells whether another client was granted the lock before an unlocked write, later than its client.
+func (t *teller) rivals(f *audit.Finding) bool {
+	rival := false
+	for i := range t.rec.Grants {
+		if g := &t.rec.Grants[i]; g.Heard.Tick <= f.T {
+			rival = g.Client != f.Client
+		}
+	}
+	return rival
 }
 
 // innocent is the sentence that most runs here come to.
@@ -269,18 +300,30 @@ func (t *teller) blame() string {
 		if f == nil {
 			return "A write went past the lock and did no harm, because nobody was there to be hurt by it."
 		}
-		return "But at " + tick(f.T) + " " + t.client(f.Client) + " wrote without holding the lock" +
-			prefixed(": ", t.lostHold(f.Client, f.T, f.Token)) +
-			". It did no harm only because nobody else was there to be hurt by it."
+		s := "But at " + tick(f.T) + " " + t.client(f.Client) + " wrote without holding the lock" +
+			prefixed(": ", t.lostHold(f.Client, f.T, f.Token))
+		if t.rivals(f) {
+			return s + ". It did no harm only because nobody had written since with a later grant."
+		}
+		return s + ". It did no harm only because nobody else was there to be hurt by it."
 	}
-	if t.first(audit.RefusedHolder) != nil {
-		return "But the fence refused a write of the holder: safe, and of no use to the client."
+	if f := t.first(audit.RefusedHolder); f != nil {
+		if f.Applied == f.Token {
+			return "The data is safe, but under fencing strict a lease is good for one write only."
+		}
+		return "The data is safe, but the holder could not do its work."
 	}
 	if len(t.rec.Leases) == 0 {
 		return ""
 	}
 	if f := t.first(audit.TokenRegress); f != nil {
 		return t.innocent() + ". But its tokens do not rise, so that a fence could not rely on them: " + t.finding(f) + "."
+	}
+	switch {
+	case t.waiting() != "":
+		return "The lock is safe: not one pair of its leases overlaps."
+	case t.lastRefused() == engine.None:
+		return "The lock did its work: not one pair of its leases overlaps."
 	}
 	return t.innocent() + "."
 }
