@@ -5,7 +5,8 @@ import (
 	"dlock/engine"
 )
 
-// finding says in one sentence how a law was broken: when, by whom, and what was there before. It has no full stop.
+// finding says in one sentence how a law was broken: when, by whom, and what was there before. Of two clients the one
+// that was there first comes first. It has no full stop.
 func (t *teller) finding(f *audit.Finding) string {
 	who, other := t.client(f.Client), t.client(f.Other)
 	switch f.Law {
@@ -17,15 +18,9 @@ func (t *teller) finding(f *audit.Finding) string {
 		return server(f.Server) + " promises itself to " + t.client(p.Client) + " " + during(p.Start.Tick, p.End.Tick) +
 			" and to " + t.client(q.Client) + " " + during(q.Start.Tick, q.End.Tick)
 	case audit.DoubleHold:
-		if f.Other < f.Client {
-			who, other = other, who
-		}
-		return "a quorum is promised to " + who + " and to " + other + " at once, " + during(f.T, f.End)
+		return "a quorum is promised to " + other + " and to " + who + " at once, " + during(f.T, f.End)
 	case audit.DoubleBelief:
-		if f.Other < f.Client {
-			who, other = other, who
-		}
-		return who + " and " + other + " both believe that they hold the lock, " + during(f.T, f.End)
+		return other + " and " + who + " both believe that they hold the lock, " + during(f.T, f.End)
 	case audit.StaleWrite:
 		return "at " + tick(f.T) + " " + who + "'s token " + number(f.Token) + " is accepted after " + t.earlier(f)
 	case audit.LostUpdate:

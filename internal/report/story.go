@@ -26,7 +26,7 @@ func (t *teller) story() (lines []happening, left int) {
 	ends := t.leaseEnds()
 	for i := range t.rec.Events {
 		e := &t.rec.Events[i]
-		for len(ends) > 0 && ends[0].at.Before(e.At) { // what an event itself ends comes after it
+		for len(ends) > 0 && (ends[0].at.Before(e.At) || ends[0].first && !e.At.Before(ends[0].at)) {
 			lines = append(lines, ends[0].line)
 			ends = ends[1:]
 		}
@@ -79,10 +79,12 @@ func (t *teller) untold(e *engine.Event) bool {
 		t.rec.Attempts[e.Index].Outcome == engine.Waiting
 }
 
-// ending is a line about leases that end, and its place in the run.
+// ending is a line about leases that end, and its place in the run: after the event that ends them, or before the grant
+// that they are taken over for.
 type ending struct {
-	at   engine.Moment
-	line happening
+	at    engine.Moment
+	first bool
+	line  happening
 }
 
 // leaseEnds gives a line for every client's leases that end at a moment by running out or by somebody else's doing.
@@ -125,7 +127,7 @@ func (t *teller) leaseEnds() []ending {
 		case engine.ByOther:
 			h.outcome, h.why = "freed", "by another client: the server does not check the owner"
 		}
-		ends = append(ends, ending{g.at, h})
+		ends = append(ends, ending{g.at, g.ended == engine.ByTakeover, h})
 	}
 	return ends
 }
