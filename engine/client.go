@@ -75,8 +75,10 @@ func (m *Machine) believe(client, line int32) {
 	c.belief = int32(len(m.rec.Beliefs) - 1)
 }
 
+// disbelieve ends a belief. What the client knows to be lost is not valid by its own clock either.
 func (m *Machine) disbelieve(client int32, why Ending) {
 	c := &m.clients[client]
+	c.validUntil = never
 	if c.belief == None {
 		return
 	}
@@ -172,6 +174,7 @@ func (m *Machine) granted(o *op) {
 	})
 	o.grant = int32(len(m.rec.Grants) - 1)
 	c.token = o.token
+	m.fenceGrant(o.token)
 	c.validUntil = plus(o.sentClock, m.ttl(o.ttl))
 	m.believe(o.client, o.line)
 	if s.Watchdog > 0 {
@@ -215,7 +218,7 @@ func (m *Machine) release(i int32) {
 	s := &m.p.Steps[i]
 	c := &m.clients[s.Client]
 	m.disbelieve(s.Client, ByRelease)
-	c.validUntil, c.watchdog = never, 0
+	c.watchdog = 0
 	for sv := range m.servers {
 		m.cutPromises(s.Client, int32(sv))
 	}

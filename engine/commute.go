@@ -80,7 +80,9 @@ func (m *Machine) touches(it *item) uint8 {
 		return readsResource
 	case Append, Write:
 		return readsLock | readsResource | writesResource
-	case Notice, WatchdogStop:
+	case Notice:
+		return readsLock // a belief that ends: before or after another begins is not the same
+	case WatchdogStop:
 		return 0
 	}
 	return touchOther
@@ -110,7 +112,7 @@ func simpleSteps(p *Program, simple []bool) []bool {
 		simple[i] = s.Messages.Len() == 0
 		for b := s.Blocks.Lo; b < s.Blocks.Hi; b++ {
 			for c := p.Blocks[b].Steps.Lo; c < p.Blocks[b].Steps.Hi; c++ {
-				if p.Steps[c].At < 1 || p.Steps[c].Alts.Len() > 0 {
+				if p.Steps[c].At < 1 {
 					simple[i] = false
 				}
 			}

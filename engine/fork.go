@@ -4,7 +4,6 @@ package engine
 type hole struct {
 	first   int32
 	decided bool
-	gone    bool // its line is not there, so it is not chosen
 }
 
 // ForkKind is what stands open before the next piece of work.
@@ -43,6 +42,14 @@ func (m *Machine) Begin(p *Program, rec *Record) {
 	m.Marks = [2]int64{}
 }
 
+// Again goes back to the beginning of the program that Begin laid out; values keep their indices.
+func (m *Machine) Again() {
+	values, lengths := m.rec.Values, m.lengths
+	m.start(m.p, m.rec)
+	m.rec.Values, m.lengths = values, lengths
+	m.slack, m.Marks = m.slack[:0], [2]int64{}
+}
+
 // BeginWhole lays out a program's world for a walk of one whole member: Look and Take as after Begin, but without
 // snapshots, with a complete record, and with every order of a tick left to the caller.
 func (m *Machine) BeginWhole(p *Program, rec *Record) {
@@ -57,11 +64,6 @@ func (m *Machine) Look() Fork {
 	if m.rec.Limit != NoLimit {
 		return Fork{}
 	}
-	for i := range m.queue {
-		if it := &m.queue[i]; it.alts && m.p.Steps[it.a].Maybe {
-			return Fork{Kind: ForkMaybe, N: 2, Step: it.a, Tick: it.tick}
-		}
-	}
 	for {
 		if len(m.queue) == 0 {
 			return Fork{}
@@ -74,7 +76,7 @@ func (m *Machine) Look() Fork {
 				continue
 			}
 			gone := it.client != None && m.clients[it.client].crashed
-			if !gone && (it.hole != 0 || it.alts) {
+			if !gone && it.hole != 0 {
 				if due < 0 || it.before(&m.queue[due]) {
 					due = i
 				}
@@ -86,10 +88,6 @@ func (m *Machine) Look() Fork {
 		}
 		if due >= 0 {
 			it := &m.queue[due]
-			if it.hole == 0 {
-				m.ready = append(m.ready[:0], int32(due))
-				return Fork{Kind: ForkAlt, N: m.p.Steps[it.a].Alts.Len(), Step: it.a, Tick: now}
-			}
 			h := m.holes[it.hole-1]
 			n := 2
 			if h.first == m.p.Holes[it.hole-1].N-1 {
@@ -100,11 +98,7 @@ func (m *Machine) Look() Fork {
 		if held < 0 {
 			break
 		}
-		it := m.remove(held)
-		if it.alts {
-			m.slack = append(m.slack, int32(m.p.Steps[it.a].Alts.Len()))
-		}
-		m.do(it)
+		m.do(m.remove(held))
 	}
 	m.gather()
 	first := &m.queue[m.ready[0]]
@@ -191,28 +185,8 @@ func (m *Machine) actor(it *item) int32 {
 // Take goes on with a branch of what Look just said.
 func (m *Machine) Take(o Fork, branch int) {
 	switch o.Kind {
-	case ForkMaybe:
-		for i := range m.queue {
-			if it := &m.queue[i]; it.alts && it.a == o.Step {
-				s := &m.p.Steps[it.a]
-				if branch == 0 {
-					m.settleAlt(it, m.p.Alts[s.Alts.Lo])
-					return
-				}
-				for h := range m.holes {
-					if m.p.Holes[h].Own && m.masks[it.a]&(1<<h) != 0 {
-						m.holes[h].gone = true
-					}
-				}
-				m.remove(i)
-				return
-			}
-		}
 	case ForkHole:
 		m.takeHole(o.Hole, branch)
-	case ForkAlt:
-		it := &m.queue[m.ready[0]]
-		m.settleAlt(it, m.p.Alts[m.p.Steps[it.a].Alts.Lo+int32(branch)])
 	case ForkOrder:
 		m.work++
 		m.do(m.remove(int(m.ready[branch])))
@@ -226,12 +200,6 @@ func (m *Machine) Take(o Fork, branch int) {
 	if m.work > MaxWork {
 		m.rec.Limit = LimitEvents
 	}
-}
-
-// settleAlt makes an item the alternative that was picked.
-func (m *Machine) settleAlt(it *item, step int32) {
-	it.a = step
-	it.alts = m.p.Steps[step].Alts.Len() > 0
 }
 
 // takeHole decides a hole, or rules its first open value out and moves what waits for it to the next one.
@@ -265,14 +233,14 @@ func (m *Machine) heapify() {
 	}
 }
 
-// Slack gives, by factors, how many members the walk since the last call stands for beyond one: choices of lines that
-// a crash took away before they were made. At the end of a schedule the holes that were never decided are among them.
+// Slack gives, by factors, how many members the walk since the last call stands for beyond one: orders of a tick that come
+// to the same. At the end of a schedule the open values of the holes that were never decided are among them.
 func (m *Machine) Slack(factors []int32, done bool) []int32 {
 	factors = append(factors, m.slack...)
 	m.slack = m.slack[:0]
 	if done {
 		for i, h := range m.holes {
-			if !h.decided && !h.gone {
+			if !h.decided {
 				factors = append(factors, m.p.Holes[i].N-h.first)
 			}
 		}
@@ -292,12 +260,17 @@ func (m *Machine) NextLine(branch int) int32 {
 	return m.lineOf(it)
 }
 
-// Blocked tells, at the end of a schedule, whether a server will never again be free for a client: it stays down, or a
-// lease without end lives there that would refuse the client.
+// Blocked tells, at the end of a schedule, whether a server will never again be free for a client: it stays down, a lease
+// without end lives there that would refuse the client, or a stopped clock keeps it closed after one.
 func (m *Machine) Blocked(client, server int32) bool {
 	s := &m.servers[server]
-	own := s.owner == m.clients[client].owner && m.p.Settings.Reentrant
-	return s.crash != None || s.live && s.due == Forever && !own
+	switch {
+	case s.crash != None:
+		return true
+	case s.live:
+		return s.due == Forever && !(m.p.Settings.Reentrant && s.owner == m.clients[client].owner)
+	}
+	return s.held && m.p.Settings.LockDelay > 0 && s.clock.reaches(s.ended+m.p.Settings.LockDelay, m.cur.Tick) == Forever
 }
 
 // End closes the record of a schedule that was walked to its end.
@@ -340,11 +313,6 @@ func subtreeHoles(p *Program, masks []uint64) []uint64 {
 		var set uint64
 		if s.Hole != 0 {
 			set = 1 << (s.Hole - 1)
-		}
-		for a := s.Alts.Lo; a < s.Alts.Hi; a++ {
-			if p.Alts[a] != None && p.Alts[a] != i {
-				set |= of(p.Alts[a])
-			}
 		}
 		for b := s.Blocks.Lo; b < s.Blocks.Hi; b++ {
 			for c := p.Blocks[b].Steps.Lo; c < p.Blocks[b].Steps.Hi; c++ {

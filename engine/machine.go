@@ -100,7 +100,7 @@ func (m *Machine) start(p *Program, rec *Record) {
 	clear(m.holes)
 	for _, i := range p.Roots {
 		s := &p.Steps[i]
-		it := item{tick: s.At, line: s.Line, server: None, client: s.Client, a: i, hole: s.Hole, alts: s.Alts.Len() > 0}
+		it := item{tick: s.At, line: s.Line, server: None, client: s.Client, a: i, hole: s.Hole}
 		if s.Repeat == Every {
 			if s.At > s.Last {
 				continue

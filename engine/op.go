@@ -29,6 +29,7 @@ type op struct {
 	token  int64 // the highest heard
 	best   int64 // the highest cast
 	number int64 // tokens ordered: what the log gave it
+	castAt Tick  // when the vote that made the quorum was cast
 	again  bool
 	remade bool  // renew: a lease was taken anew
 	first  int32 // its first vote in the record
@@ -251,7 +252,7 @@ func (m *Machine) arrive(id, sv int32, heard Tick) {
 	if heard == Forever {
 		if a.vote != None {
 			m.rec.Votes[a.vote].Lost = true
-			if a.yes && o.decided && o.outcome != Granted && m.p.Settings.Handback == HandbackAll {
+			if a.yes && o.decided && o.outcome != Granted && m.p.Settings.Handback == HandbackAll && !m.clients[o.client].crashed {
 				m.giveBack(id, a.vote)
 			}
 		}
@@ -312,6 +313,7 @@ func (m *Machine) hear(id, n int32) {
 		m.rec.Grants[o.grant].Token = token
 		m.rec.Attempts[o.attempt].Token = token
 		m.clients[o.client].token = token
+		m.fenceGrant(token)
 	}
 }
 
@@ -400,10 +402,10 @@ func (m *Machine) answered(o *op, good, heard bool) {
 				ask.Token = o.number
 			}
 			c.token = ask.Token
+			m.fenceGrant(ask.Token)
 			m.believe(o.client, o.line)
 		}
 	case Lost:
-		c.validUntil = never
 		m.disbelieve(o.client, ByLost)
 	case Yes:
 		c.checked = true

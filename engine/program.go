@@ -233,17 +233,12 @@ type Step struct {
 
 	// Hole is 1 plus the hole that At waits for, 0 for none: At is bound at the hole's first value.
 	Hole int32
-	// Alts lists, in Program.Alts, the steps of which the adversary picks one when this step's turn comes; empty for an
-	// ordinary step. With Maybe the choice comes before anything else.
-	Alts  Span
-	Maybe bool
 }
 
 // Hole is a number that the adversary chooses as late as it can: N values, By ticks apart.
 type Hole struct {
-	N   int32
-	By  Tick
-	Own bool // it stands in a line that may not be there; then it is not chosen
+	N  int32
+	By Tick
 }
 
 // Block is the steps that run when their step's outcome is in On (bit 1<<Outcome).
@@ -267,8 +262,5 @@ type Program struct {
 
 	// What is left to an adversary; all empty in an ordinary run.
 	Holes []Hole
-	Alts  []int32 // step indices
-	// AltCosts says, for each of Alts, how many of its choices are away from the first; nil: one, except for the first.
-	AltCosts []int32
-	Ties     bool // who goes first within a tick is open
+	Ties  bool // who goes first within a tick is open
 }

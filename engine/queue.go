@@ -23,7 +23,6 @@ type item struct {
 	a, b   int32
 	kind   itemKind
 	hole   int32 // 1 plus the undecided hole that the tick waits for, 0 for none
-	alts   bool  // the adversary has still to say which step this is
 }
 
 func (x *item) before(y *item) bool {

@@ -115,8 +115,7 @@ func (m *Machine) vote(id, sv int32) answer {
 	m.counted(id, v.Token)
 	if m.p.Settings.Tokens == TokensOrdered && v.Kind == VoteYes {
 		v.Token = o.number
-		m.rec.Leases[v.Lease].Token = o.number
-		m.rec.Promises[m.rec.Leases[v.Lease].Promise].Token = o.number
+		m.numberLease(v.Lease, o.number)
 	}
 	a.token = v.Token
 	return a
@@ -133,6 +132,9 @@ func (m *Machine) counted(id int32, token int64) {
 	if int(o.cast) < m.p.Settings.Quorum {
 		return
 	}
+	if int(o.cast) == m.p.Settings.Quorum {
+		o.castAt = m.cur.Tick
+	}
 	if o.attempt != None && int(o.cast) == m.p.Settings.Quorum {
 		m.rec.Attempts[o.attempt].Cast = m.cur
 	}
@@ -140,8 +142,17 @@ func (m *Machine) counted(id int32, token int64) {
 	if m.p.Settings.Tokens == TokensOrdered && fresh && o.number == 0 {
 		m.number(id)
 	}
-	if m.p.Settings.FenceAt == FenceAtGrant && fresh {
-		m.resource.highest = max(m.resource.highest, o.best)
+	// A vote that is cast later raises the fence when it is heard as a part of the grant, or not at all: its number may never
+	// become the grant's.
+	if fresh && o.castAt == m.cur.Tick {
+		m.fenceGrant(o.best)
+	}
+}
+
+// fenceGrant tells the resource of a grant's token, where it learns tokens that early.
+func (m *Machine) fenceGrant(token int64) {
+	if m.p.Settings.FenceAt == FenceAtGrant {
+		m.resource.highest = max(m.resource.highest, token)
 	}
 }
 
@@ -158,14 +169,21 @@ func (m *Machine) number(id int32) {
 	o.best = o.number
 	for l := range m.servers {
 		if s := &m.servers[l]; s.held && s.op == id {
-			m.rec.Leases[s.lease].Token = o.number
-			m.rec.Promises[m.rec.Leases[s.lease].Promise].Token = o.number
+			m.numberLease(s.lease, o.number)
 		}
 	}
 	for i := o.first; i < int32(len(m.rec.Votes)); i++ {
 		if v := &m.rec.Votes[i]; v.Attempt == o.attempt && o.attempt != None && v.Kind == VoteYes {
 			v.Token = o.number
 		}
+	}
+}
+
+func (m *Machine) numberLease(lease int32, token int64) {
+	l := &m.rec.Leases[lease]
+	l.Token = token
+	if l.Promise != None {
+		m.rec.Promises[l.Promise].Token = token
 	}
 }
 
@@ -330,7 +348,7 @@ func (m *Machine) renewAt(id, sv int32) answer {
 	}
 	m.counted(id, a.token)
 	if o.number != 0 && o.remade {
-		m.rec.Leases[s.lease].Token = o.number
+		m.numberLease(s.lease, o.number)
 	}
 	return a
 }

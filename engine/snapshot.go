@@ -1,6 +1,9 @@
 package engine
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A snapshot is a state between two pieces of work, written so that equal bytes mean equal futures: ticks count from the
 // present, only what can still matter is there, and what can be renumbered is. It is the search's key and its fork: a
@@ -49,7 +52,7 @@ func (m *Machine) Snapshot(dst []byte, now Tick, horizon bool) []byte {
 	}
 	for h := range m.holes {
 		switch hole := &m.holes[h]; {
-		case hole.gone, hole.decided && mask&(1<<h) == 0:
+		case hole.decided && mask&(1<<h) == 0:
 			w.byte(0)
 		case hole.decided:
 			w.num(int64(2*hole.first + 2))
@@ -99,7 +102,7 @@ func (m *Machine) collect(l *liveSet) {
 	l.order = l.order[:0]
 	for i := range m.queue {
 		it := &m.queue[i]
-		if it.client != None && !it.alts && (m.clients[it.client].crashed || it.kind == itemRenew && !m.watching(it)) {
+		if it.client != None && (m.clients[it.client].crashed || it.kind == itemRenew && !m.watching(it)) {
 			continue
 		}
 		l.order = append(l.order, int32(i))
@@ -218,11 +221,13 @@ func (m *Machine) saveServer(w *writer, sv int32) {
 func (m *Machine) savePromises(w *writer) {
 	m.live.proms = m.live.proms[:0]
 	for slot := range m.held {
+		first := len(m.live.proms)
 		for p := m.held[slot]; p != None; p = m.chain[p] {
 			if m.cur.Before(m.rec.Promises[p].End) && m.rec.Promises[p].End.Tick > m.cur.Tick {
 				m.live.proms = append(m.live.proms, p)
 			}
 		}
+		slices.Reverse(m.live.proms[first:]) // the oldest first, as Restore builds the chain
 	}
 	w.num(int64(len(m.live.proms)))
 	for _, p := range m.live.proms {
@@ -258,6 +263,9 @@ func (m *Machine) saveOp(w *writer, o *op) {
 	w.num(m.live.rank.token(o.token))
 	w.num(m.live.rank.token(o.best))
 	w.num(m.live.rank.token(o.number))
+	if m.p.Settings.FenceAt == FenceAtGrant {
+		w.flag(o.castAt == m.cur.Tick)
+	}
 	switch o.verb {
 	case Acquire:
 		w.num(int64(m.live.trialNo[o.trial]))
@@ -309,7 +317,6 @@ func (m *Machine) saveItem(w *writer, it *item) {
 	w.num(int64(it.server + 1))
 	w.num(int64(it.client + 1))
 	w.num(int64(it.hole))
-	w.flag(it.alts)
 	switch it.kind {
 	case itemLand, itemSilent:
 		w.num(int64(m.live.opRank[it.a]))
@@ -499,6 +506,10 @@ func (m *Machine) loadOp(r *reader) {
 		*n = int32(r.num())
 	}
 	o.token, o.best, o.number = r.num(), r.num(), r.num()
+	o.castAt = Forever
+	if m.p.Settings.FenceAt == FenceAtGrant && r.flag() {
+		o.castAt = m.cur.Tick
+	}
 	o.first = int32(len(m.rec.Votes))
 	switch o.verb {
 	case Acquire:
@@ -577,7 +588,7 @@ func (m *Machine) loadAttempt(r *reader, o *op) {
 
 func (m *Machine) loadItem(r *reader) {
 	it := item{kind: itemKind(r.byte()), tick: r.tick(), line: int32(r.num()), server: int32(r.num()) - 1, client: int32(r.num()) - 1,
-		hole: int32(r.num()), alts: r.flag()}
+		hole: int32(r.num())}
 	it.a = int32(r.num())
 	switch it.kind {
 	case itemReply:

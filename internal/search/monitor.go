@@ -2,7 +2,7 @@ package search
 
 import (
 	"encoding/binary"
-	"math/bits"
+	"slices"
 
 	"dlock/audit"
 	"dlock/engine"
@@ -20,9 +20,8 @@ type monitor struct {
 	base, seen                int // events: at the state, and looked at
 	promises, beliefs, grants int // looked at
 
-	granted  uint64 // clients that ever got the lock, as bits; only where the horizon is part of a state
-	starving uint64 // clients whose retrying the horizon ended
-	asked    [MaxClients]int32
+	granted  uint64  // clients that ever got the lock, as bits; only where the horizon is part of a state
+	starving []int32 // the steps of acquires whose retrying the horizon ended, ascending
 }
 
 // Marks that snapshots carry: the highest token granted, and the highest token of an accepted write.
@@ -40,14 +39,11 @@ func (o *monitor) load(rest []byte, rec *engine.Record) {
 	}
 	var n int
 	o.granted, n = binary.Uvarint(rest)
-	rest = rest[n:]
-	o.starving, n = binary.Uvarint(rest)
-	rest = rest[n:]
-	for set := o.starving; set != 0; set &= set - 1 {
+	o.starving = o.starving[:0]
+	for rest = rest[n:]; len(rest) > 0; rest = rest[n:] {
 		var step uint64
 		step, n = binary.Uvarint(rest)
-		rest = rest[n:]
-		o.asked[bits.TrailingZeros64(set)] = int32(step)
+		o.starving = append(o.starving, int32(step))
 	}
 }
 
@@ -57,9 +53,8 @@ func (o *monitor) save(key []byte) []byte {
 		return key
 	}
 	key = binary.AppendUvarint(key, o.granted)
-	key = binary.AppendUvarint(key, o.starving)
-	for set := o.starving; set != 0; set &= set - 1 {
-		key = binary.AppendUvarint(key, uint64(o.asked[bits.TrailingZeros64(set)]))
+	for _, step := range o.starving {
+		key = binary.AppendUvarint(key, uint64(step))
 	}
 	return key
 }
@@ -110,8 +105,9 @@ func (o *monitor) look(m *engine.Machine, rec *engine.Record) Laws {
 	if o.bound {
 		for i := range rec.Trials {
 			if t := &rec.Trials[i]; t.End == engine.TrialHorizon {
-				o.starving |= 1 << t.Client
-				o.asked[t.Client] = t.Step
+				if at, known := slices.BinarySearch(o.starving, t.Step); !known {
+					o.starving = slices.Insert(o.starving, at, t.Step)
+				}
 			}
 		}
 	}
@@ -184,15 +180,15 @@ func promisedServers(now engine.Moment, rec *engine.Record, client int32) int {
 // have helped.
 func (o *monitor) end(m *engine.Machine, p *engine.Program) Laws {
 	var broken Laws
-	for set := o.starving; set != 0; set &= set - 1 {
-		c := int32(bits.TrailingZeros64(set))
+	for _, step := range o.starving {
+		c := p.Steps[step].Client
 		if m.Crashed(c) {
 			continue
 		}
 		if o.granted&(1<<c) == 0 {
 			broken |= 1 << audit.Starvation
 		}
-		if free(m, p, c, p.Steps[o.asked[c]].Servers) < p.Settings.Quorum {
+		if free(m, p, c, p.Steps[step].Servers) < p.Settings.Quorum {
 			broken |= 1 << audit.Deadlock
 		}
 	}

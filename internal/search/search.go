@@ -81,14 +81,6 @@ type Result struct {
 	Bytes    int // of all states' keys
 }
 
-// Walk is one member, as the choices that lead to it.
-type Walk struct {
-	Holes []int32 // by hole: the index of its value; -1 for one that was not chosen
-	Maybe map[int32]bool
-	Alts  map[int32]int32 // by step: which alternative
-	Lines []int32         // the source line of each piece of work, in order
-}
-
 // Search counts one family. Make one with New, Run it once, then ask for witnesses.
 type Search struct {
 	p     *engine.Program
@@ -183,7 +175,7 @@ func lockstep(p *engine.Program) *engine.Program {
 func (s *Search) Run(ctx context.Context) (*Result, error) {
 	s.ctx = ctx
 	root := s.count()
-	if s.err == nil && root.last > s.p.Settings.Horizon || errors.Is(s.err, errCycle) {
+	if s.err == nil && root.last > s.p.Settings.Horizon || errors.Is(s.err, errBeyond) {
 		// Some member polls beyond the horizon: count again, with the distance to it as part of a state.
 		s.bound, s.err = true, s.boundable()
 		if s.err == nil {
@@ -196,8 +188,8 @@ func (s *Search) Run(ctx context.Context) (*Result, error) {
 	return s.result(root), nil
 }
 
-// errCycle says that a state came back to itself: somebody polls for ever.
-var errCycle = errors.New("a state comes back to itself")
+// errBeyond says that somebody asks beyond the horizon, or comes back to a state that was there before: asks for ever.
+var errBeyond = errors.New("somebody asks beyond the horizon")
 
 // boundable tells whether the laws of liveness can be judged at the end of a schedule that runs into the horizon.
 func (s *Search) boundable() error {
@@ -266,9 +258,14 @@ type way struct {
 func (s *Search) run() way {
 	w := way{factor: count{lo: 1}, last: -1}
 	for steps := 0; ; steps++ {
-		w.fork = s.m.Look()
+		// The monitor looks before Look does, which may go on to what pauses hold up later.
 		w.note(s.mon.look(s.m, s.rec), s.m.Now().Tick)
+		w.fork = s.m.Look()
 		w.last = max(w.last, s.mon.poll)
+		if !s.bound && w.last > s.p.Settings.Horizon {
+			s.err = errBeyond
+			return w
+		}
 		forced := w.fork.Kind == engine.ForkStep || w.fork.Kind == engine.ForkHole && w.fork.N == 1
 		if !forced || steps == stretch {
 			break
@@ -393,7 +390,7 @@ func (s *Search) state(f engine.Fork) int32 {
 	if known {
 		n := s.table[at] - 1
 		if s.nodes[n].n < 0 {
-			s.err = errCycle
+			s.err = errBeyond
 		}
 		return n
 	}
@@ -417,7 +414,7 @@ func (s *Search) state(f engine.Fork) int32 {
 		f = s.m.Look()
 		s.branches++
 		s.m.Take(f, b)
-		s.walk(into, away(s.p, f, b), int32(b))
+		s.walk(into, away(f, b), int32(b))
 		if s.err != nil {
 			return 0
 		}
@@ -443,19 +440,9 @@ func (s *Search) load(n int32, now engine.Tick) {
 }
 
 // away tells how many choices a branch is away from the first values and the order of the lines.
-func away(p *engine.Program, f engine.Fork, branch int) int32 {
-	switch f.Kind {
-	case engine.ForkMaybe:
-		return int32(1 - branch) // that the line is there is the choice
-	case engine.ForkHole:
-		if branch == 1 && f.First == 0 {
-			return 1
-		}
-	case engine.ForkAlt:
-		if costs := p.AltCosts; costs != nil {
-			return costs[p.Steps[f.Step].Alts.Lo+int32(branch)]
-		}
-		return min(int32(branch), 1)
+func away(f engine.Fork, branch int) int32 {
+	if f.Kind == engine.ForkHole && branch == 1 && f.First == 0 {
+		return 1
 	}
 	return 0 // who goes first in a tick is no hole; of equal members the one in the order of the lines comes first
 }

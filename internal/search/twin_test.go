@@ -1,0 +1,192 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"testing"
+
+	"dlock/audit"
+	"dlock/engine"
+	"dlock/internal/randprog"
+)
+
+// family makes a small random family: a random program, some of whose single lines wait for a hole, and half of the time
+// open ties. Acquires take no time, as the search wants it.
+func family(seed uint64) *engine.Program {
+	rng := rand.New(rand.NewPCG(seed, 77))
+	p := randprog.New(seed, []randprog.Features{randprog.Basic, randprog.All}[rng.IntN(2)])
+	var free []int32
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.Verb == engine.Acquire {
+			s.Messages = engine.Span{}
+		}
+		if s.Repeat != engine.Every {
+			free = append(free, int32(i))
+		}
+	}
+	for range 1 + rng.IntN(3) {
+		p.Holes = append(p.Holes, engine.Hole{N: int32(1 + rng.IntN(4)), By: engine.Tick(1 + rng.IntN(3))})
+		for range 1 + rng.IntN(2) {
+			p.Steps[free[rng.IntN(len(free))]].Hole = int32(len(p.Holes))
+		}
+	}
+	p.Ties = rng.IntN(2) == 0
+	return p
+}
+
+// closed is a family's program with every hole at a value.
+func closed(p *engine.Program, holes []int32) *engine.Program {
+	q := *p
+	q.Holes, q.Steps = nil, slices.Clone(p.Steps)
+	for i := range q.Steps {
+		if s := &q.Steps[i]; s.Hole != 0 {
+			s.At += engine.Tick(holes[s.Hole-1]) * p.Holes[s.Hole-1].By
+			s.Hole = 0
+		}
+	}
+	return &q
+}
+
+var errEnough = errors.New("enough")
+
+// walked counts a family's classes by walking every member; too large families give errEnough.
+func walked(p *engine.Program, most int) (map[string]int64, error) {
+	classes := map[string]int64{}
+	holes := make([]int32, len(p.Holes))
+	n := 0
+	for {
+		err := Orders(context.Background(), closed(p, holes), func(rec *engine.Record) error {
+			if n++; n > most {
+				return errEnough
+			}
+			if rec.Limit != engine.NoLimit {
+				return errEnough
+			}
+			rep := audit.Judge(rec)
+			var broken Laws
+			for l := range audit.NumLaws {
+				if rep.Counts[l] > 0 && l != audit.Orphan {
+					broken |= 1 << l
+				}
+			}
+			classes[fmt.Sprintf("%011b %q", broken, rec.Value(rec.Final))]++
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		i := 0
+		for ; i < len(holes); i++ {
+			if holes[i]++; holes[i] < p.Holes[i].N {
+				break
+			}
+			holes[i] = 0
+		}
+		if i == len(holes) {
+			return classes, nil
+		}
+	}
+}
+
+func TestSearchAgreesWithWalking(t *testing.T) {
+	families, skipped := 2500, 0
+	if testing.Short() {
+		families = 300
+	}
+	var seen [audit.NumLaws]int
+	for seed := range uint64(families) {
+		p := family(seed)
+		want, err := walked(p, 400)
+		if errors.Is(err, errEnough) {
+			skipped++
+			continue
+		}
+		s, err := New(p, 0)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		r, err := s.Run(context.Background())
+		if errors.Is(err, ErrEndless) {
+			skipped++
+			continue
+		}
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		got := map[string]int64{}
+		for _, c := range r.Classes {
+			got[fmt.Sprintf("%011b %q", c.Broken, c.Final)] += c.Members.Int64()
+			for l := range audit.NumLaws {
+				if c.Broken.Has(l) {
+					seen[l]++
+				}
+			}
+		}
+		if fmt.Sprint(sorted(got)) != fmt.Sprint(sorted(want)) {
+			t.Fatalf("seed %d: the search counts\n%v\nwalking counts\n%v", seed, sorted(got), sorted(want))
+		}
+		for _, c := range r.Classes {
+			checkMember(t, seed, p, c, func() (Member, error) { return s.Class(c) })
+		}
+		for l := range audit.NumLaws {
+			if r.Broken.Has(l) {
+				m, err := s.Smallest(l)
+				if err != nil {
+					t.Fatalf("seed %d: %v: %v", seed, l, err)
+				}
+				rec, err := Replay(closed(p, m.Holes), m.Lines)
+				if err != nil {
+					t.Fatalf("seed %d: %v: %v", seed, l, err)
+				}
+				if audit.Judge(rec).Counts[l] == 0 {
+					t.Fatalf("seed %d: the witness for %v does not break it", seed, l)
+				}
+			}
+		}
+	}
+	if skipped > families/2 {
+		t.Errorf("%d of %d families were too large to walk", skipped, families)
+	}
+	for l := range audit.NumLaws {
+		if l != audit.Orphan && seen[l] == 0 {
+			t.Errorf("no family breaks %v", l)
+		}
+	}
+}
+
+func sorted(m map[string]int64) []string {
+	var out []string
+	for k, n := range m {
+		out = append(out, fmt.Sprintf("%s: %d", k, n))
+	}
+	sort.Strings(out)
+	return out
+}
+
+// checkMember replays a witness and compares what it shows with its class.
+func checkMember(t *testing.T, seed uint64, p *engine.Program, c Class, member func() (Member, error)) {
+	t.Helper()
+	m, err := member()
+	if err != nil {
+		t.Fatalf("seed %d: class %v: %v", seed, c, err)
+	}
+	rec, err := Replay(closed(p, m.Holes), m.Lines)
+	if err != nil {
+		t.Fatalf("seed %d: class %v: %v", seed, c, err)
+	}
+	rep := audit.Judge(rec)
+	for l := range audit.NumLaws {
+		if l != audit.Orphan && (rep.Counts[l] > 0) != c.Broken.Has(l) {
+			t.Fatalf("seed %d: class %v: its witness differs in %v", seed, c, l)
+		}
+	}
+	if rec.Value(rec.Final) != c.Final || c.Members.Cmp(new(big.Int)) <= 0 {
+		t.Fatalf("seed %d: class %v: its witness ends in %q", seed, c, rec.Value(rec.Final))
+	}
+}
