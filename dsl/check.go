@@ -169,7 +169,7 @@ func (c *checker) notBuilt(pos lexer.Position, text string) {
 // line puts one line where it belongs.
 func (c *checker) line(r *row) {
 	if r.closes() {
-		c.close(r)
+		c.closeLine(r)
 		return
 	}
 	if r.tree == nil {
@@ -245,7 +245,8 @@ func (c *checker) unclosed(open *frame) {
 	c.fault(CodeUnclosedBlock, c.f.lastToken(open.header), "this block is never closed", "", "put a } on a line of its own after the block's last line")
 }
 
-func (c *checker) close(r *row) {
+// closeLine closes a block, and opens the next one of the same step.
+func (c *checker) closeLine(r *row) {
 	open := c.top()
 	if open.kind == topFrame && r.bad {
 		return

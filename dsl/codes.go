@@ -71,7 +71,6 @@ const (
 	CodeEmptyEvery     = "D208"
 	CodeLimit          = "D209"
 	CodeOverride       = "D210"
-	CodeHorizon        = "D211"
 	CodeAxis           = "D212"
 	CodeZeroTTL        = "D213"
 	CodeQuorumRange    = "D214"

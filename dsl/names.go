@@ -11,7 +11,7 @@ func (c *checker) names() {
 	used := c.letNames()
 	c.cycles()
 	for _, n := range c.named {
-		if !c.clients[n.name] && !c.mentioned[n.name] && !isLanguageWord(n.name) {
+		if !c.clients[n.name] && !c.mentioned[n.name] {
 			hint := ""
 			if c.suggesting() {
 				hint = didYouMean(n.name, c.script.Clients, "")

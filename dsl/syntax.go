@@ -41,6 +41,8 @@ func (f *file) unexpected(r *row, pos lexer.Position, message string) {
 			hint = "write `+" + r.tokens[0].Value + " " + r.tokens[1].Value + " …` in an outcome block, `at " + r.tokens[0].Value + " CLIENT " + r.tokens[1].Value + " …` elsewhere"
 		}
 		f.syntaxFault(r, CodeSyntax, at, "no line starts with "+found, "", hint)
+	case i == 1 && isSetting(before.Value):
+		f.syntaxFault(r, CodeSyntax, at, "expected a value after "+quote(before.Value)+", found "+found, "", "it takes "+values(SettingWords(before.Value)))
 	case want != "":
 		f.syntaxFault(r, CodeSyntax, at, "expected "+want+" after "+quote(before.Value)+", found "+found, "", strayHint(r, i))
 	default:
