@@ -73,55 +73,62 @@ func ParseAxis(text string) (AxisSpec, error) {
 	return a, nil
 }
 
+// problem is what is wrong with an axis; the zero value is nothing.
+type problem struct{ code, summary, hint string }
+
+func badAxis(format string, args ...any) problem {
+	return problem{code: dsl.CodeAxis, summary: fmt.Sprintf(format, args...)}
+}
+
 // axisRoom is how many values an axis may have: the sweep's other axes before it use up the cells.
 type axisRoom struct{ cells int64 }
 
-// fits says why n more values are too many, or nothing.
-func (r axisRoom) fits(have int, n uint64) string {
+// fits says why n more values are too many.
+func (r axisRoom) fits(have int, n uint64) problem {
 	switch {
 	case n > uint64(MaxAxisValues-have):
-		return fmt.Sprintf("an axis has at most %d values", MaxAxisValues)
+		return problem{dsl.CodeLimit, fmt.Sprintf("an axis has at most %d values", MaxAxisValues), ""}
 	case n > uint64(r.cells-int64(have)):
-		return fmt.Sprintf("the sweeps of a file have at most %d cells in all", MaxCells)
+		return problem{dsl.CodeLimit, fmt.Sprintf("the sweeps of a file have at most %d cells in all", MaxCells), "sweep fewer values, or in larger steps"}
 	}
-	return ""
+	return problem{}
 }
 
 // after gives the room that is left for an axis beside one of n values.
 func (r axisRoom) after(n int) axisRoom { return axisRoom{r.cells / int64(max(n, 1))} }
 
 // expand appends the values of a range, or says why it cannot.
-func (r axisRoom) expand(values []int64, lo, hi, step int64) ([]int64, string) {
+func (r axisRoom) expand(values []int64, lo, hi, step int64) ([]int64, problem) {
 	if step < 1 {
-		return values, fmt.Sprintf("the step is %d, but must be 1 or more", step)
+		return values, badAxis("the step is %d, but must be 1 or more", step)
 	}
 	if lo > hi {
-		return values, fmt.Sprintf("the range %d..%d is empty", lo, hi)
+		return values, badAxis("the range %d..%d is empty", lo, hi)
 	}
 	// lo and hi may lie further apart than an int64 can say; an unsigned difference cannot overflow.
-	if problem := r.fits(len(values), (uint64(hi)-uint64(lo))/uint64(step)+1); problem != "" {
-		return values, problem
+	if p := r.fits(len(values), (uint64(hi)-uint64(lo))/uint64(step)+1); p.code != "" {
+		return values, p
 	}
 	for v := lo; ; v += step {
 		values = append(values, v)
 		if uint64(hi)-uint64(v) < uint64(step) {
-			return values, ""
+			return values, problem{}
 		}
 	}
 }
 
 // specAxes turns axes of the command line into values.
 func specAxes(specs []AxisSpec, lets []string, faults *faultList) []Axis {
-	var axes []Axis
+	axes := make([]Axis, 0, len(specs))
 	room := axisRoom{MaxCells}
 	for _, spec := range specs {
-		a, problem, hint := specAxis(spec, lets, room)
+		a, p := specAxis(spec, lets, room)
 		room = room.after(a.Len())
-		if problem == "" && slices.ContainsFunc(axes, func(b Axis) bool { return b.Name == a.Name }) {
-			problem = fmt.Sprintf("%s is swept twice", a.Name)
+		if p.code == "" && slices.ContainsFunc(axes, func(b Axis) bool { return b.Name == a.Name }) {
+			p = badAxis("%s is swept twice", a.Name)
 		}
-		if problem != "" {
-			faults.add(dsl.CodeAxis, dsl.Span{}, problem, "", hint)
+		if p.code != "" {
+			faults.add(p.code, dsl.Span{}, p.summary, "", p.hint)
 			continue
 		}
 		axes = append(axes, a)
@@ -129,14 +136,16 @@ func specAxes(specs []AxisSpec, lets []string, faults *faultList) []Axis {
 	return axes
 }
 
-func specAxis(spec AxisSpec, lets []string, room axisRoom) (a Axis, problem, hint string) {
+func specAxis(spec AxisSpec, lets []string, room axisRoom) (a Axis, p problem) {
 	a.Name = spec.Name
 	setting := settingIndex(spec.Name)
 	switch {
 	case setting < 0 && !slices.Contains(lets, spec.Name):
-		return a, fmt.Sprintf("nothing in the file is named %q", spec.Name), didYouMean(spec.Name, lets)
+		p = badAxis("nothing in the file is named %q", spec.Name)
+		p.hint = didYouMean(spec.Name, lets)
+		return a, p
 	case setting == setInitial:
-		return a, "initial is a text and cannot be swept", ""
+		return a, badAxis("initial is a text and cannot be swept")
 	}
 	for _, item := range spec.Items {
 		switch {
@@ -146,24 +155,28 @@ func specAxis(spec AxisSpec, lets []string, room axisRoom) (a Axis, problem, hin
 				w, ok = encodeWord(spec.Name, item.Word)
 			}
 			if !ok {
-				return a, fmt.Sprintf("%s cannot be %q", spec.Name, item.Word), takes(spec.Name)
+				p = badAxis("%s cannot be %q", spec.Name, item.Word)
+				p.hint = takes(spec.Name)
+				return a, p
 			}
-			if problem := room.fits(len(a.values), 1); problem != "" {
-				return a, problem, ""
+			if p = room.fits(len(a.values), 1); p.code != "" {
+				return a, p
 			}
 			a.values = append(a.values, w)
 		case setting >= 0 && !slices.Contains(dsl.SettingWords(spec.Name), "number"):
-			return a, fmt.Sprintf("%s cannot be a number", spec.Name), takes(spec.Name)
+			p = badAxis("%s cannot be a number", spec.Name)
+			p.hint = takes(spec.Name)
+			return a, p
 		default:
-			if a.values, problem = room.expand(a.values, item.Lo, item.Hi, spec.Step); problem != "" {
-				return a, problem, ""
+			if a.values, p = room.expand(a.values, item.Lo, item.Hi, spec.Step); p.code != "" {
+				return a, p
 			}
 		}
 	}
 	if len(a.values) == 0 {
-		return a, fmt.Sprintf("%s has no values", spec.Name), ""
+		p = badAxis("%s has no values", spec.Name)
 	}
-	return a, "", ""
+	return a, p
 }
 
 func takes(setting string) string {
@@ -226,8 +239,8 @@ func axisValues(a *dsl.Axis, ev *evaluator, room axisRoom, faults *faultList) []
 		item := &a.Items[i]
 		if item.Word != "" {
 			w, ok := encodeWord(a.Name, item.Word)
-			if problem := room.fits(len(values), 1); problem != "" {
-				faults.add(dsl.CodeAxis, item.Span, problem, "", "")
+			if p := room.fits(len(values), 1); p.code != "" {
+				faults.add(p.code, item.Span, p.summary, "", p.hint)
 				return nil
 			}
 			bad = bad || !ok // the checker has reported it
@@ -242,9 +255,9 @@ func axisValues(a *dsl.Axis, ev *evaluator, room axisRoom, faults *faultList) []
 		if bad {
 			continue
 		}
-		var problem string
-		if values, problem = room.expand(values, lo, hi, step); problem != "" {
-			faults.add(dsl.CodeAxis, item.Span, problem, "", "")
+		var p problem
+		if values, p = room.expand(values, lo, hi, step); p.code != "" {
+			faults.add(p.code, item.Span, p.summary, "", p.hint)
 			bad = true
 		}
 	}

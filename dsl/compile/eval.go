@@ -102,8 +102,12 @@ func (ev *evaluator) name(i int32, cell []int64) {
 		ok = false // it follows from the schedule
 	}
 	if ok && i < numSettings && !isWord(v) {
-		if problem := checkSetting(i, v); problem != "" {
-			ev.faults.add(dsl.CodeSettingRange, n.span, problem, "", "")
+		if summary := checkSetting(i, v); summary != "" {
+			code := dsl.CodeSettingRange
+			if i == setQuorum {
+				code = dsl.CodeQuorumRange
+			}
+			ev.faults.add(code, n.span, summary, "", "")
 			ok = false
 		}
 	}
