@@ -104,7 +104,7 @@ A script with errors in its shape is left as it is.`,
 					a.printf("%s", out)
 				case same:
 				case diffs:
-					a.printf("%s", diff.Diff(s.name+".orig", text, s.name, out))
+					a.printf("%s", printable(string(diff.Diff(s.name+".orig", text, s.name, out))))
 				case list || check:
 					a.printf("%s\n", shown(in.name))
 				}
