@@ -51,6 +51,8 @@ type frame struct {
 	step    *Step    // outcomeFrame: whose outcome
 	outcome *Outcome // outcomeFrame
 	header  *row
+	// exploring tells that this block is, or stands in, an explore block.
+	exploring bool
 }
 
 // nameRef is a name that is looked up once the whole file is known.
@@ -119,6 +121,7 @@ func (c *checker) top() *frame { return c.stack[len(c.stack)-1] }
 
 func (c *checker) push(fr *frame) {
 	fr.header = c.row
+	fr.exploring = c.top().exploring || fr.kind == blockFrame && fr.scope.block.Kind == ExploreBlock
 	if len(c.stack) == MaxNesting+1 {
 		c.fault(CodeNestingTooDeep, c.f.rowSpan(c.row), fmt.Sprintf("more than %d blocks inside one another", MaxNesting), "", "")
 	}
@@ -143,20 +146,10 @@ func (c *checker) mention(r *row) {
 	}
 }
 
-// exploring tells whether an explore block is open; it has been answered as a whole.
-func (c *checker) exploring() bool {
-	for _, fr := range c.stack {
-		if fr.kind == blockFrame && fr.scope.block.Kind == ExploreBlock {
-			return true
-		}
-	}
-	return false
-}
-
 // notBuilt answers a word of holes and of their exploration.
 func (c *checker) notBuilt(pos lexer.Position, text string) {
-	if c.exploring() {
-		return
+	if c.top().exploring {
+		return // the explore block has been answered as a whole
 	}
 	detail := "It belongs to holes: points of a schedule that the adversary chooses."
 	switch text {
@@ -287,6 +280,10 @@ func (c *checker) unknownLine(r *row, w *word) {
 				c.fault(CodeUnknownWord, c.f.textSpan(w.Pos, joined), "no line starts with "+quote(joined), "", "did you mean `"+n+"`?")
 				return
 			}
+		}
+		if r.tokens[1].Value == "=" {
+			c.fault(CodeUnknownWord, at, "no line starts with "+quote(w.Text), "", "write `let "+w.Text+" = …`")
+			return
 		}
 		if isVerb(r.tokens[1].Value) {
 			hint := "write `at T " + w.Text + " " + r.tokens[1].Value + " …`"

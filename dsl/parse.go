@@ -164,7 +164,12 @@ func (f *file) checkTokens(r *row) bool {
 		return false
 	}
 	depth := 0
-	for _, t := range r.tokens {
+	for i, t := range r.tokens {
+		if i > 0 && nameByte(t.Value[0]) && r.tokens[i-1].Type == tokInt && adjacent(r.tokens[i-1], t) {
+			both := r.tokens[i-1].Value + t.Value
+			f.syntaxFault(r, CodeSyntax, f.textSpan(r.tokens[i-1].Pos, both), quote(both)+" is neither a number nor a name", "A name starts with a letter, and a number has no unit: time is counted in ticks.", "")
+			return false
+		}
 		switch t.Type {
 		case tokBad:
 			f.syntaxFault(r, CodeOddCharacter, f.tokenSpan(t), "the character "+quote(t.Value)+" means nothing here", "", oddHint(t.Value))
@@ -208,6 +213,8 @@ func oddHint(c string) string {
 		return "numbers are whole, and a range has two dots: 1..5"
 	case "'", "“", "”", "‘", "’", "„":
 		return `a text stands between straight double quotes: "A"`
+	case ":":
+		return "leave it out"
 	case ";":
 		return "a line ends a statement; nothing else does"
 	case "!", "&", "|":

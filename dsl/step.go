@@ -43,16 +43,16 @@ func (c *checker) stepLine(l *stepLine) {
 
 // client notes a client that acts, and checks its name.
 func (c *checker) client(w *word) {
-	if isLanguageWord(w.Text) || hyphenated(w.Text) != "" {
+	if c.clients[w.Text] {
+		return
+	}
+	if isLanguageWord(w.Text) {
 		at := c.f.wordSpan(w)
 		if isVerb(w.Text) {
 			c.fault(CodeReservedName, at, "an actor is missing before "+quote(w.Text), "After the time comes who does it: a client, servers, or `resource`.", "write `A "+w.Text+" …`")
 		} else {
 			c.fault(CodeReservedName, at, quote(w.Text)+" is a word of the language, and no client can be called so", "", "call the client A, B, or worker1")
 		}
-		return
-	}
-	if c.clients[w.Text] {
 		return
 	}
 	if len(c.script.Clients) == MaxClients {
@@ -167,6 +167,9 @@ func (c *checker) wrongVerb(d *doing, by actors, known bool) {
 	if known {
 		rule, _ := ruleOf(d.Verb.Text)
 		hint := "`" + d.Verb.Text + "` is what " + strings.Join(whoCan(rule.by), " or ") + " does"
+		if by == byServer {
+			hint += "; s1, s2, … are servers"
+		}
 		c.fault(CodeWrongActor, at, who+" cannot "+quote(d.Verb.Text), "It knows "+listed(verbs)+".", hint)
 		return
 	}
@@ -178,7 +181,34 @@ func (c *checker) wrongVerb(d *doing, by actors, known bool) {
 		c.fault(CodeUnknownVerb, at, "a line of an outcome block names no client", "It is the client of the step that the block belongs to.", "leave "+quote(d.Verb.Text)+" out")
 		return
 	}
-	c.fault(CodeUnknownVerb, at, quote(d.Verb.Text)+" is not a verb", "", didYouMean(d.Verb.Text, verbs, who+" knows "+listed(verbs)))
+	hint := didYouMean(d.Verb.Text, verbs, who+" knows "+listed(verbs))
+	if v := otherName(d.Verb.Text); v != "" && by == byClient {
+		hint = "did you mean `" + string(v) + "`?"
+	}
+	c.fault(CodeUnknownVerb, at, quote(d.Verb.Text)+" is not a verb", "", hint)
+}
+
+// otherName gives the verb that other systems call by another name.
+func otherName(word string) Verb {
+	switch word {
+	case "lock", "take", "ask":
+		return Acquire
+	case "unlock", "free":
+		return Release
+	case "extend", "refresh", "keepalive":
+		return Renew
+	case "sleep", "wait", "stall", "freeze":
+		return Pause
+	case "kill", "die", "fail":
+		return Crash
+	case "get", "load":
+		return Read
+	case "set", "put", "store":
+		return Write
+	case "add":
+		return Append
+	}
+	return ""
 }
 
 // whoCan names the kinds of actors in a set.

@@ -46,7 +46,7 @@ func (it *item) kind() (kind, once string) {
 // items reads the suffixes of a step. Without a rule the verb is unknown, and they are read for their names only.
 func (c *checker) items(s *Step, rule *verbRule, items []*item) {
 	var kinds, once []string
-	var retries *item
+	retried := slices.ContainsFunc(items, func(it *item) bool { return it.Retry != nil })
 	for _, it := range items {
 		at := c.f.span(it.Pos, it.EndPos)
 		kind, key := it.kind()
@@ -60,9 +60,6 @@ func (c *checker) items(s *Step, rule *verbRule, items []*item) {
 			c.fault(CodeRepeatedSuffix, at, suffixName(key)+" stands twice on this line", "", "delete one")
 		}
 		kinds, once = append(kinds, kind), append(once, key)
-		if kind == "retry" {
-			retries = it
-		}
 		c.item(s, it)
 	}
 	if rule == nil {
@@ -72,7 +69,7 @@ func (c *checker) items(s *Step, rule *verbRule, items []*item) {
 		c.fault(CodeMissingPart, c.f.rowSpan(c.row), quote(string(rule.verb))+" is not complete", "", rule.needHint)
 	}
 	for _, m := range s.Messages {
-		if retries != nil && !m.Lost && !m.When.Plus {
+		if retried && !m.Lost && !m.When.Plus {
 			c.fault(CodeRetryMessage, m.Span, "with `retry` the time of a message counts from its send", "Every try sends again; one absolute time cannot fit them all.", "write `+N`")
 		}
 		if len(m.Servers) > 0 && (s.Verb == Read || s.Verb == Write || s.Verb == Append) {

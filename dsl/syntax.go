@@ -40,15 +40,24 @@ func (f *file) unexpected(r *row, pos lexer.Position, message string) {
 		if len(r.tokens) > 1 && isVerb(r.tokens[1].Value) {
 			hint = "write `+" + r.tokens[0].Value + " " + r.tokens[1].Value + " …` in an outcome block, `at " + r.tokens[0].Value + " CLIENT " + r.tokens[1].Value + " …` elsewhere"
 		}
+		if text := r.text[r.tokens[0].Pos.Offset-r.start.Offset:]; strings.HasPrefix(text, "//") || strings.HasPrefix(text, "--") || strings.HasPrefix(text, "/*") {
+			hint = "a comment starts with #"
+		}
 		f.syntaxFault(r, CodeSyntax, at, "no line starts with "+found, "", hint)
 	case i == 1 && isSetting(before.Value):
 		f.syntaxFault(r, CodeSyntax, at, "expected a value after "+quote(before.Value)+", found "+found, "", "it takes "+values(SettingWords(before.Value)))
 	case want != "":
-		f.syntaxFault(r, CodeSyntax, at, "expected "+want+" after "+quote(before.Value)+", found "+found, "", strayHint(r, i))
+		hint := strayHint(r, i)
+		if want == wantText && i < len(r.tokens) && r.tokens[i].Type == tokIdent {
+			hint = "put it in quotes: \"" + r.tokens[i].Value + "\""
+		}
+		f.syntaxFault(r, CodeSyntax, at, "expected "+want+" after "+quote(before.Value)+", found "+found, "", hint)
 	default:
 		f.syntaxFault(r, CodeSyntax, at, "unexpected "+found, "The line would be complete before it.", strayHint(r, i))
 	}
 }
+
+const wantText = "a text in quotes"
 
 // wanted names the first thing that the grammar expected, for people.
 func wanted(expected, before string) string {
@@ -75,7 +84,7 @@ func wanted(expected, before string) string {
 	case "Servers", "ServerName":
 		return "a server such as s1 or s2..s4"
 	case "Quoted":
-		return "a text in quotes"
+		return wantText
 	case "Axis":
 		return "a let or a setting"
 	case "AxisItem", "SettingValue":
@@ -116,10 +125,16 @@ func strayHint(r *row, i int) string {
 	switch t, before := r.tokens[i], r.tokens[i-1]; {
 	case t.Value == "every" && before.Value == "watchdog":
 		return "a watchdog is started by `acquire ttl N watchdog every K`"
+	case t.Type == tokString && before.Type == tokInt:
+		return "a client's name stands without quotes"
 	case t.Type == tokString:
 		return didYouMean(before.Value, []string{"value", "final", "append", "write", "as"}, "")
-	case t.Value == "=":
+	case t.Value == "=" && slices.ContainsFunc(r.tokens[:i], func(t lexer.Token) bool { return t.Value == "iff" || t.Value == "where" }):
 		return "write `==` to compare"
+	case t.Value == "=":
+		return "leave the = out; only a let has one"
+	case t.Value == "," && before.Type == tokInt:
+		return "leave the comma out"
 	case t.Value == "," && before.Type == tokServer:
 		return "servers are listed with blanks between them: s1 s3..s5"
 	case before.Value == "{":
