@@ -465,8 +465,9 @@ func TestTwins(t *testing.T) {
 		features randprog.Features
 		least    [NumLaws]int // programs that have to break the law
 	}{
-		{"basic", randprog.Basic, [NumLaws]int{20, 50, 2000, 1000, 2000, 2000, 80, 800, 800, 800, 0}},
+		{"basic", randprog.Basic, [NumLaws]int{20, 80, 2000, 1000, 2000, 2000, 150, 800, 800, 800, 0}},
 		{"all", randprog.All, [NumLaws]int{1000, 1000, 2000, 1000, 2000, 2000, 300, 800, 800, 800, 500}},
+		{"clocks", randprog.Clocks | randprog.Settings, [NumLaws]int{800, 800, 1000, 1000, 2000, 2000, 80, 800, 800, 800, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var broken [NumLaws]int

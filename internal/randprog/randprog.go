@@ -30,7 +30,9 @@ const (
 const (
 	maxClients = 4
 	maxServers = 5
+	lastTick   = 40 // single lines stand up to here
 	lastStart  = 30 // critical sections begin up to here, so that most of a program lies below tick 40
+	lastDelay  = 9  // a message takes fewer ticks than this
 	maxDepth   = 2  // of nested outcome blocks
 )
 
@@ -226,14 +228,16 @@ func (g *gen) ttl() engine.Tick {
 func (g *gen) acquire(c int32) *node {
 	n := g.simple(c, engine.Acquire)
 	s := &n.step
-	s.TTL, s.RetryUntil = g.ttl(), engine.Forever
-	if g.one(5) {
-		n.servers = g.some()
+	s.TTL, s.RetryUntil = g.ttl(), engine.Forever // without retry too: nothing cuts its one try short
+	if g.one(3) {
+		n.servers = g.some() // quorums that share one server only are what makes counters drift
 	}
 	if !g.one(3) {
 		s.Retry = 1 + g.t(5)
 		if g.one(5) {
 			s.RetryUntil, s.RetryPlus = g.t(20), true
+		} else if g.one(6) {
+			s.RetryUntil = lastStart + g.t(20)
 		}
 	}
 	if g.one(8) {
@@ -285,6 +289,9 @@ func (g *gen) write(c int32) *node {
 		s.Guards = engine.Guard(1 + g.n(7))
 		if s.Guards&engine.GuardBefore != 0 {
 			s.Before, s.BeforePlus = g.t(6), true
+			if g.one(3) {
+				s.Before, s.BeforePlus = g.t(lastTick), false
+			}
 		}
 	}
 	return n
@@ -307,8 +314,11 @@ func (g *gen) noise(c int32) {
 			n = g.simple(c, engine.Release)
 		case 6:
 			n = g.pause(c)
-			if g.one(3) {
+			switch g.n(6) {
+			case 0:
 				n.step.PauseUntil, n.step.UntilPlus, n.step.PauseFor = 1+g.t(9), true, engine.Tick(engine.None)
+			case 1:
+				n.step.PauseUntil, n.step.PauseFor = lastTick+g.t(9), engine.Tick(engine.None)
 			}
 		case 7:
 			n = g.acquire(c)
@@ -318,35 +328,36 @@ func (g *gen) noise(c int32) {
 				n = g.renew(c)
 			}
 		}
-		n.step.At = g.t(40)
+		n.step.At = g.t(lastTick)
 		g.messages(n)
 		if v := n.step.Verb; v != engine.Pause && v != engine.Acquire && g.one(4) {
 			n.step.Repeat, n.step.K = engine.Every, 1+g.t(6)
 			n.step.Last = n.step.At + g.t(20)
 			for i := range n.messages {
-				n.messages[i].Plus = true
+				n.messages[i].Plus = !n.messages[i].Lost
+				n.messages[i].At %= lastDelay
 			}
 		}
 		g.add(n)
 	}
 	if g.one(8) {
 		n := g.simple(c, engine.Crash)
-		n.step.At = g.t(40)
+		n.step.At = g.t(lastTick)
 		g.add(n)
 	}
 	if g.has(Renewals) && g.one(6) {
 		n := g.simple(c, engine.WatchdogStop)
-		n.step.At = g.t(40)
+		n.step.At = g.t(lastTick)
 		g.add(n)
 	}
 	if g.has(Clocks) && g.one(5) {
 		n := g.simple(c, engine.ClientClock)
-		n.step.At = g.t(40)
+		n.step.At = g.t(lastTick)
 		g.clock(&n.step)
 		g.add(n)
 		if g.one(3) {
 			more := *n
-			more.step.At = g.t(40)
+			more.step.At = g.t(lastTick)
 			g.clock(&more.step)
 			g.add(&more)
 		}
@@ -360,7 +371,7 @@ func (g *gen) clock(s *engine.Step) {
 	}
 }
 
-// messages gives a step routes of its own. Offsets count from the send, as blocks and retries demand.
+// messages gives a step routes of its own. Blocks and retries demand offsets from the send.
 func (g *gen) messages(n *node) {
 	if !g.has(Messages) {
 		return
@@ -373,11 +384,12 @@ func (g *gen) messages(n *node) {
 	}
 	servers := n.step.Verb <= engine.Release || n.step.Verb == engine.Check
 	for range g.pick(0, 0, 0, 1, 1, 2) {
-		m := message{Message: engine.Message{Reply: g.one(2), Lost: g.one(4), Plus: true}}
+		m := message{Message: engine.Message{Reply: g.one(2), Lost: g.one(4)}}
 		if !m.Lost {
-			m.At = g.t(9)
-		} else {
-			m.Plus = false
+			m.At, m.Plus = g.t(lastDelay), true
+			if n.step.Repeat == engine.Once && n.step.Retry == 0 && g.one(4) {
+				m.At, m.Plus = m.At+n.step.At, false
+			}
 		}
 		if servers && g.one(2) {
 			m.servers = g.some()
@@ -409,10 +421,10 @@ func (g *gen) faults() {
 		return n
 	}
 	if g.has(Clocks) && g.one(3) {
-		first := server(engine.ServerClock, g.t(40))
+		first := server(engine.ServerClock, g.t(lastTick))
 		g.clock(&first.step)
 		if g.one(3) {
-			more := server(engine.ServerClock, g.t(40))
+			more := server(engine.ServerClock, g.t(lastTick))
 			more.servers = first.servers
 			g.clock(&more.step)
 		}
@@ -421,23 +433,23 @@ func (g *gen) faults() {
 		return
 	}
 	for range g.n(3) {
-		down := server(engine.ServerCrash, g.t(40))
+		down := server(engine.ServerCrash, g.t(lastTick))
 		if !g.one(4) {
 			up := server(engine.ServerRestart, down.step.At+g.t(12))
 			up.servers, up.step.Restart = down.servers, engine.Restart(g.n(3))
 		}
 	}
 	if g.one(4) {
-		server(engine.ServerRevoke, g.t(40))
+		server(engine.ServerRevoke, g.t(lastTick))
 	}
 	if g.one(5) {
 		n := &node{step: g.client()}
-		n.step.Verb, n.step.Client, n.step.At = engine.ResourceForget, engine.None, g.t(40)
+		n.step.Verb, n.step.Client, n.step.At = engine.ResourceForget, engine.None, g.t(lastTick)
 		g.add(n)
 	}
 	if g.one(3) {
 		cut := g.simple(int32(g.n(len(g.p.Clients))), engine.Cut)
-		cut.step.At, cut.step.Resource = g.t(40), g.one(2)
+		cut.step.At, cut.step.Resource = g.t(lastTick), g.one(2)
 		if !cut.step.Resource || g.one(2) {
 			cut.servers = g.some()
 		}
@@ -473,7 +485,10 @@ func end(s *engine.Step) engine.Tick {
 	if s.PauseFor >= 0 {
 		return s.At + s.PauseFor
 	}
-	return s.At + s.PauseUntil
+	if s.UntilPlus {
+		return s.At + s.PauseUntil
+	}
+	return s.PauseUntil
 }
 
 func (g *gen) paused(list []*node, n *node) bool {
