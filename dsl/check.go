@@ -35,6 +35,10 @@ type scope struct {
 	settings map[string]*Setting
 }
 
+func newScope(body *Body, block *Block) *scope {
+	return &scope{body: body, block: block, lets: map[string]*Let{}, settings: map[string]*Setting{}}
+}
+
 type frameKind uint8
 
 const (
@@ -71,7 +75,7 @@ type rangeRef struct {
 
 func check(f *file) *Script {
 	c := &checker{f: f, script: &Script{File: f.name, About: about(f.rows)}, runNames: map[string]Span{}, clients: map[string]bool{}, mentioned: map[string]bool{}}
-	top := &scope{body: &c.script.Body, lets: map[string]*Let{}, settings: map[string]*Setting{}}
+	top := newScope(&c.script.Body, nil)
 	c.scopes = []*scope{top}
 	c.stack = []*frame{{kind: topFrame, scope: top}}
 	for _, r := range f.rows {
@@ -87,7 +91,7 @@ func check(f *file) *Script {
 			c.row = r
 			before := len(f.faults)
 			c.line(r)
-			if r.bad || len(f.faults) > before {
+			if r.bad || len(f.faults) > before || c.top().kind == badFrame {
 				c.mention(r)
 			}
 		}
@@ -131,6 +135,16 @@ func (c *checker) push(fr *frame) {
 	c.stack = append(c.stack, fr)
 }
 
+// pushBad opens a block whose header has a fault. Its lines get a scope that belongs to nothing: they were meant for a
+// block of their own, and would only clash with the lines outside.
+func (c *checker) pushBad() {
+	sc := c.top().scope
+	if c.top().kind != badFrame {
+		sc = newScope(&Body{}, nil)
+	}
+	c.push(&frame{kind: badFrame, scope: sc})
+}
+
 func (c *checker) pop() { c.stack = c.stack[:len(c.stack)-1] }
 
 func (c *checker) fault(code string, at Span, summary, detail, hint string) {
@@ -167,7 +181,7 @@ func (c *checker) line(r *row) {
 	}
 	if r.tree == nil {
 		if r.opens() {
-			c.push(&frame{kind: badFrame, scope: c.top().scope})
+			c.pushBad()
 		}
 		return
 	}
@@ -222,7 +236,7 @@ func (c *checker) leaveOutcome(r *row) bool {
 			c.fault(CodeNeedsPlus, c.f.tokenSpan(first), quote(first.Value)+" cannot stand in an outcome block",
 				"A line there starts with `+N`, ticks after the outcome reached the client, and has the client of the step it belongs to.", "write `+1 …`, or move the line out of the block")
 			if r.opens() {
-				c.push(&frame{kind: badFrame, scope: c.top().scope})
+				c.pushBad()
 			}
 			return false
 		}
@@ -248,7 +262,7 @@ func (c *checker) closeLine(r *row) {
 		c.f.broken = true
 		c.fault(CodeStrayBrace, c.f.tokenSpan(r.tokens[0]), "this brace closes nothing", "", "delete it, or look for the line that should have ended with {")
 		if r.opens() {
-			c.push(&frame{kind: badFrame, scope: open.scope})
+			c.pushBad()
 		}
 		return
 	}
@@ -256,12 +270,12 @@ func (c *checker) closeLine(r *row) {
 	switch {
 	case r.tree == nil || open.kind == badFrame:
 		if r.opens() {
-			c.push(&frame{kind: badFrame, scope: open.scope})
+			c.pushBad()
 		}
 	case r.tree.Close.When == nil:
 	case open.kind != outcomeFrame:
 		c.fault(CodeMisplaced, c.f.wordSpan(r.tree.Close.When), "`when` belongs to a step", "What closes here is a run or a sweep; it has no outcome.", "")
-		c.push(&frame{kind: badFrame, scope: open.scope})
+		c.pushBad()
 	default:
 		c.openOutcome(open.step, r.tree.Close.When)
 	}
@@ -271,7 +285,7 @@ func (c *checker) unknownLine(r *row, w *word) {
 	candidates := append(statementWords(), SettingNames()...)
 	at := c.f.wordSpan(w)
 	if r.opens() {
-		defer c.push(&frame{kind: badFrame, scope: c.top().scope})
+		defer c.pushBad()
 	}
 	if len(r.tokens) > 1 {
 		// "stale-wrte" and the like come as several tokens.
@@ -454,11 +468,11 @@ func (c *checker) blockLine(r *row, kind BlockKind, name *quoted) *Block {
 		c.fault(CodeTooManyBlocks, b.Span, fmt.Sprintf("more than %d blocks in one file", MaxBlocks), "", "split it into several files")
 	}
 	if len(c.script.Blocks) >= MaxBlocks {
-		c.push(&frame{kind: badFrame, scope: c.top().scope})
+		c.pushBad()
 		return b
 	}
 	c.script.Blocks = append(c.script.Blocks, b)
-	sc := &scope{body: &b.Body, block: b, lets: map[string]*Let{}, settings: map[string]*Setting{}}
+	sc := newScope(&b.Body, b)
 	c.scopes = append(c.scopes, sc)
 	c.push(&frame{kind: blockFrame, scope: sc})
 	return b

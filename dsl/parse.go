@@ -50,7 +50,11 @@ func (r *row) closes() bool {
 }
 
 func (r *row) opens() bool {
-	return len(r.tokens) > 0 && braces(r.tokens[1:]) > 0
+	rest := r.tokens
+	if len(rest) > 0 && rest[0].Value == "}" {
+		rest = rest[1:]
+	}
+	return braces(rest) > 0
 }
 
 // braces counts the blocks that some tokens open, less those that they close.

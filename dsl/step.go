@@ -74,7 +74,7 @@ func (c *checker) afterLine(l *afterLine) {
 		}
 		c.fault(CodeMisplaced, c.f.textSpan(l.Plus.Pos, "+"), "a line with `+N` stands in an outcome block", "It counts from the outcome of the step that the block belongs to.", "write `at T CLIENT …`, or put it into a block after a step: `at 0 A acquire ttl 10 {`")
 		if l.Doing.Open != nil {
-			c.push(&frame{kind: badFrame, scope: open.scope})
+			c.pushBad()
 		}
 		return
 	}
@@ -154,7 +154,7 @@ func (c *checker) doing(s *Step, d *doing, by actors) {
 		c.fault(CodeMissingPart, c.f.wordSpan(d.When), "an outcome block is missing after `when "+d.When.Text+"`", "", "end the line with { and put the block's lines after it")
 	case d.Open == nil:
 	case !known || rule.by&by == 0:
-		c.push(&frame{kind: badFrame, scope: c.top().scope})
+		c.pushBad()
 	default:
 		c.openOutcome(s, d.When)
 	}
@@ -227,12 +227,11 @@ func whoCan(by actors) []string {
 
 // openOutcome opens the block of one outcome; when is nil for success.
 func (c *checker) openOutcome(s *Step, when *word) {
-	bad := func() { c.push(&frame{kind: badFrame, scope: c.top().scope}) }
 	rule, _ := ruleOf(string(s.Verb))
 	can := outcomesOf(rule, s)
 	if len(can) == 0 {
 		c.fault(CodeNoOutcomes, c.f.lastToken(c.row), quote(string(s.Verb))+" takes no block", "A block runs when a step succeeds or fails, and this one can do neither.", "write the lines with `at T`")
-		bad()
+		c.pushBad()
 		return
 	}
 	name, at := can[0], c.f.lastToken(c.row)
@@ -249,17 +248,17 @@ func (c *checker) openOutcome(s *Step, when *word) {
 			hint = "with `watchdog every K` an acquire can be lost later"
 		}
 		c.fault(CodeWrongOutcome, at, quote(string(s.Verb))+" never has the outcome "+quote(name), "It can be "+listed(can)+".", hint)
-		bad()
+		c.pushBad()
 		return
 	case !slices.Contains(can, name):
 		c.fault(CodeWrongOutcome, at, quote(name)+" is not an outcome", "What can come of "+quote(string(s.Verb))+": "+listed(can)+".", didYouMean(name, can, ""))
-		bad()
+		c.pushBad()
 		return
 	}
 	for _, o := range s.Outcomes {
 		if slices.Contains(o.Words, name) {
 			c.fault(CodeRepeatedOutcome, at, fmt.Sprintf("the step on line %d has two blocks for %s", s.Span.Start.Line, quote(name)), "", "put the lines into one block")
-			bad()
+			c.pushBad()
 			return
 		}
 	}

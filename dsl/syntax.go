@@ -40,6 +40,9 @@ func (f *file) unexpected(r *row, pos lexer.Position, message string) {
 		if len(r.tokens) > 1 && isVerb(r.tokens[1].Value) {
 			hint = "write `+" + r.tokens[0].Value + " " + r.tokens[1].Value + " …` in an outcome block, `at " + r.tokens[0].Value + " CLIENT " + r.tokens[1].Value + " …` elsewhere"
 		}
+		if r.tokens[0].Value == "{" {
+			hint = "the brace stands at the end of the line that it belongs to"
+		}
 		if text := r.text[r.tokens[0].Pos.Offset-r.start.Offset:]; strings.HasPrefix(text, "//") || strings.HasPrefix(text, "--") || strings.HasPrefix(text, "/*") {
 			hint = "a comment starts with #"
 		}
