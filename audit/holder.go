@@ -155,14 +155,3 @@ func (r *Report) HolderAt(t engine.Tick) int32 {
 	}
 	return who
 }
-
-// Believes tells whether a client believed, as seen after all of tick t, that it holds the lock.
-func Believes(rec *engine.Record, client int32, t engine.Tick) bool {
-	for i := range rec.Beliefs {
-		b := &rec.Beliefs[i]
-		if b.Client == client && b.Start.Tick <= t && t < b.End.Tick {
-			return true
-		}
-	}
-	return false
-}
