@@ -108,7 +108,7 @@ func (m *Machine) poll(t int32) {
 	tr := &m.trials[t]
 	s := &m.p.Steps[tr.step]
 	rt := &m.rec.Trials[tr.record]
-	if m.cur.Tick > tr.until {
+	if m.cur.Tick > tr.until && rt.Polls > 0 {
 		// A pause carried the poll past the end of the retrying.
 		rt.End, rt.Ended = TrialUntil, m.cur
 		m.event(Event{Verb: Acquire, Outcome: Denied, Client: s.Client, Step: tr.step, Line: s.Line,

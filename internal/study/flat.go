@@ -1,0 +1,249 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dlock/audit"
+	"dlock/dsl"
+	"dlock/dsl/compile"
+	"dlock/engine"
+)
+
+// flatText writes one run as a schedule of absolute lines, in the order in which they were done: what went first within a
+// tick stands first. Retries and watchdogs become the single requests that they made; refused polls are left out, unless
+// polls says otherwise. Claims pin what happened.
+func flatText(r *Run, title, about string, polls bool) string {
+	f := flattener{rec: r.Record, p: r.Record.Program}
+	for line := range strings.SplitSeq(about, "\n") {
+		f.b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+	}
+	fmt.Fprintf(&f.b, "scenario %s\n\n", compile.Quote(title))
+	f.settings(r.Settings)
+	for i := range f.rec.Events {
+		f.event(&f.rec.Events[i], polls)
+	}
+	f.b.WriteString(pins(r))
+	return f.b.String()
+}
+
+// pins is the claims that say what happened in a run: the final value, each write, each broken law.
+func pins(r *Run) string {
+	var b strings.Builder
+	rec := r.Record
+	b.WriteString("\n")
+	fmt.Fprintf(&b, "expect final %s\n", compile.Quote(rec.Value(rec.Final)))
+	for i := range rec.Writes {
+		w := &rec.Writes[i]
+		if w.Applied == engine.Never() {
+			continue
+		}
+		word := engine.Rejected
+		if w.Accepted {
+			word = engine.Accepted
+		}
+		fmt.Fprintf(&b, "expect at %d %s %s\n", w.Applied.Tick, rec.Program.Clients[w.Client], word)
+	}
+	for l := range audit.NumLaws {
+		if n := r.Audit.Counts[l]; n > 0 {
+			fmt.Fprintf(&b, "expect %s %d\n", l, n)
+		}
+	}
+	return b.String()
+}
+
+type flattener struct {
+	b   strings.Builder
+	rec *engine.Record
+	p   *engine.Program
+}
+
+// settings writes the settings that are not the language's defaults.
+func (f *flattener) settings(values []Value) {
+	n := f.b.Len()
+	servers := int64(f.p.Settings.Servers)
+	for _, v := range values {
+		text := v.Text()
+		if words := dsl.SettingWords(v.Name); v.Word != "" && !v.Str && len(words) > 0 && words[0] == v.Word {
+			continue
+		}
+		switch {
+		case v.Name == "horizon", v.Name == "servers" && v.N == 5, v.Name == "lock-delay" && v.N == 0,
+			v.Name == "quorum" && v.N == servers/2+1 && v.Word == "", v.Str && v.Word == "":
+			continue
+		case v.Str:
+			text = compile.Quote(v.Word)
+		}
+		fmt.Fprintf(&f.b, "%s %s\n", v.Name, text)
+	}
+	if f.b.Len() > n {
+		f.b.WriteString("\n")
+	}
+}
+
+// event writes the line of a request, or of what befell the world. Later events of the same request write nothing.
+func (f *flattener) event(e *engine.Event, polls bool) {
+	s := &f.p.Steps[e.Step]
+	first := e.Outcome == engine.Sent || e.At.Tick == e.Sent && !f.sentBefore(e)
+	switch {
+	case e.Verb == engine.Acquire && !polls && e.Outcome == engine.Waiting,
+		e.Verb == engine.WatchdogStop,
+		e.Verb == engine.Acquire && e.Index == engine.None,
+		!first:
+		return
+	}
+	fmt.Fprintf(&f.b, "at %d %s\n", e.Sent, f.words(s, e))
+}
+
+// sentBefore tells whether an earlier event already stands for the request that this one tells the end of.
+func (f *flattener) sentBefore(e *engine.Event) bool {
+	switch e.Verb {
+	case engine.Append, engine.Write:
+		// Heard or unheard is told after accepted or rejected.
+		return e.Outcome == engine.Unheard && e.Index != engine.None && f.rec.Writes[e.Index].Applied != engine.Never()
+	default:
+		return false
+	}
+}
+
+// words is a step as the language writes it, without its time and its blocks.
+func (f *flattener) words(s *engine.Step, e *engine.Event) string {
+	var w []string
+	add := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
+	verb := e.Verb
+	if s.Client != engine.None && verb != engine.Cut && verb != engine.Heal {
+		add("%s", f.p.Clients[s.Client])
+	}
+	switch verb {
+	case engine.Acquire:
+		add("acquire ttl %s", ttl(s.TTL))
+		if s.Servers.Len() > 0 {
+			add("on %s", f.servers(s.Servers))
+		}
+		if f.p.Owners[s.Owner] != f.p.Clients[s.Client] {
+			add("as %s", compile.Quote(f.p.Owners[s.Owner]))
+		}
+	case engine.Renew:
+		add("renew ttl %s", ttl(s.TTL))
+		if s.Recreate && !e.Background {
+			add("recreate")
+		}
+	case engine.Append, engine.Write:
+		add("%s %s", verb, compile.Quote(f.p.Texts[s.Text]))
+		switch s.If {
+		case engine.CondChecked:
+			add("if checked")
+		case engine.CondValid:
+			add("if valid")
+		}
+		if s.Guards&engine.GuardVersion != 0 {
+			add("guard version")
+		}
+		if s.Guards&engine.GuardLock != 0 {
+			add("guard lock")
+		}
+		if s.Guards&engine.GuardBefore != 0 {
+			add("guard before %s", tick(s.Before, s.BeforePlus))
+		}
+	case engine.Pause:
+		if s.PauseFor >= 0 {
+			add("pause for %d", s.PauseFor)
+		} else {
+			add("pause until %s", tick(s.PauseUntil, s.UntilPlus))
+		}
+	case engine.ClientClock, engine.ServerClock:
+		if verb == engine.ServerClock {
+			add("%s", f.servers(s.Servers))
+		}
+		if s.ClockStop {
+			add("clock stop")
+		} else {
+			add("clock %+d", s.ClockBy)
+		}
+	case engine.ServerCrash, engine.ServerRevoke:
+		add("%s %s", f.servers(s.Servers), verb)
+	case engine.ServerRestart:
+		add("%s restart", f.servers(s.Servers))
+		switch s.Restart {
+		case engine.RestartEmpty:
+			add("empty")
+		case engine.RestartWiped:
+			add("wiped")
+		}
+	case engine.ResourceForget:
+		add("resource forget")
+	case engine.Cut, engine.Heal:
+		add("%s %s", verb, f.p.Clients[s.Client])
+		var from []string
+		if s.Servers.Len() > 0 {
+			from = append(from, f.servers(s.Servers))
+		}
+		if s.Resource {
+			from = append(from, "resource")
+		}
+		if len(from) > 0 {
+			add("from %s", strings.Join(from, " "))
+		}
+	default:
+		add("%s", verb)
+	}
+	if !e.Background {
+		for i := s.Messages.Lo; i < s.Messages.Hi; i++ {
+			add("%s", f.message(&f.p.Messages[i]))
+		}
+	}
+	return strings.Join(w, " ")
+}
+
+func (f *flattener) message(m *engine.Message) string {
+	word, lost, where := "arrives", "never", "at"
+	if m.Reply {
+		word, lost, where = "reply", "lost", "from"
+	}
+	text := word + " " + tick(m.At, m.Plus)
+	if m.Lost {
+		text = word + " " + lost
+	}
+	if m.Servers.Len() > 0 {
+		text += " " + where + " " + f.servers(m.Servers)
+	}
+	return text
+}
+
+func (f *flattener) servers(sp engine.Span) string {
+	ids := slices.Clone(f.p.ServerIDs[sp.Lo:sp.Hi])
+	if len(ids) == 0 {
+		return fmt.Sprintf("s1..s%d", f.p.Settings.Servers)
+	}
+	var parts []string
+	for len(ids) > 0 {
+		n := 1
+		for n < len(ids) && ids[n] == ids[n-1]+1 {
+			n++
+		}
+		if n > 2 {
+			parts = append(parts, fmt.Sprintf("s%d..s%d", ids[0]+1, ids[n-1]+1))
+		} else {
+			n = 1
+			parts = append(parts, fmt.Sprintf("s%d", ids[0]+1))
+		}
+		ids = ids[n:]
+	}
+	return strings.Join(parts, " ")
+}
+
+func ttl(t engine.Tick) string {
+	if t == engine.Forever {
+		return "none"
+	}
+	return strconv.FormatInt(int64(t), 10)
+}
+
+func tick(t engine.Tick, plus bool) string {
+	if plus {
+		return fmt.Sprintf("+%d", t)
+	}
+	return strconv.FormatInt(int64(t), 10)
+}
