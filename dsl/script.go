@@ -120,6 +120,11 @@ type (
 		Args []Expr
 		At   Span
 	}
+	// Any is a number that is left open.
+	Any struct {
+		Hole *Hole
+		At   Span
+	}
 )
 
 // Span gives the stretch of source that the node was read from.
@@ -137,11 +142,15 @@ func (n *Binary) Span() Span { return n.At }
 // Span gives the stretch of source that the node was read from.
 func (n *Call) Span() Span { return n.At }
 
+// Span gives the stretch of source that the node was read from.
+func (n *Any) Span() Span { return n.At }
+
 func (*Num) expr()    {}
 func (*Ref) expr()    {}
 func (*Unary) expr()  {}
 func (*Binary) expr() {}
 func (*Call) expr()   {}
+func (*Any) expr()    {}
 
 // Time is a tick: absolute, or "+N" after something that the field's comment names.
 type Time struct {
@@ -193,10 +202,11 @@ const (
 	Heal         Verb = "heal"
 )
 
-// ServerRange is "s3" (Lo == Hi) or "s3..s5".
+// ServerRange is "s3" (Lo == Hi), "s3..s5", or one server that is left open; then Lo and Hi are 0.
 type ServerRange struct {
 	Span   Span
 	Lo, Hi int
+	Hole   *Hole // "any s1..s5", with every server that follows in the list
 }
 
 // Actor is who a step is about. Exactly one of Client, Servers, Resource is set. For cut and heal it is the client.
@@ -266,6 +276,29 @@ type Message struct {
 type Maybe struct {
 	Span Span
 	Name string
+	Hole *Hole
+}
+
+// HoleKind says what is left open.
+type HoleKind uint8
+
+// The kinds of holes.
+const (
+	NumberHole HoleKind = iota // any 0..30
+	ServerHole                 // any s1..s5
+	MaybeHole                  // maybe at …: 0 the line is not there, 1 it is
+)
+
+// Hole is a point of the schedule that the adversary chooses: once for each member, however often its line runs.
+type Hole struct {
+	Span    Span // "any 0..30 step 5", "any s1..s5", "maybe gone": what a choice is written in place of
+	Kind    HoleKind
+	Name    string        // of the let or setting that is nothing but this hole, or of the maybe; "": nothing outside can name it
+	Items   []AxisItem    // NumberHole: plain numbers or names of lets, in file order
+	Step    Expr          // NumberHole: nil for 1; applies to ranges
+	Servers []ServerRange // ServerHole
+	Line    int
+	In      *Hole // the MaybeHole of the line that it stands in: it is not chosen if that line is not there
 }
 
 // Outcome is a block "{ … }" after a step: the steps that run when the step's outcome is one of Words.

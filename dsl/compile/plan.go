@@ -30,6 +30,7 @@ type Plan struct {
 	checks  []stepCheck
 	servers []serverRef
 	highest int // of the servers that the schedule names
+	family  *Family
 	at      dsl.Span
 	faulty  bool
 }
