@@ -234,7 +234,7 @@ A file "-" is standard input; a folder means every .dlk below it.`,
 	root.PersistentFlags().Var(&choice{&a.colour, []string{"auto", "always", "never"}}, "color", "colour the output: auto, always or never")
 	complete(root, "color", "auto", "always", "never")
 	root.AddCommand(a.runCommand(), a.checkCommand(), a.fmtCommand(), a.testCommand(), a.compareCommand(), a.sweepCommand(),
-		a.matrixCommand(), a.explainCommand(), a.listCommand(), a.newCommand(), a.versionCommand())
+		a.matrixCommand(), a.whyCommand(), a.explainCommand(), a.listCommand(), a.newCommand(), a.versionCommand())
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -1,0 +1,421 @@
+package report
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"dlock/audit"
+	"dlock/dsl"
+	"dlock/engine"
+	"dlock/internal/study"
+	"dlock/internal/why"
+)
+
+// Explained is a run with the answers about its broken laws.
+type Explained struct {
+	Run     *study.Run
+	Answers []why.Answer
+	Only    []audit.Law // the laws that were asked about; none: all
+}
+
+// Why writes, for each broken law of runs, what led to it and what reruns with one rule changed have shown. It returns the
+// first error of w.
+func Why(w io.Writer, s *dsl.Script, runs []Explained, o Options) error {
+	return printText(w, whyPage(s, runs), o)
+}
+
+// WhyMarkdown writes what Why writes, as Markdown. It returns the first error of w.
+func WhyMarkdown(w io.Writer, s *dsl.Script, runs []Explained) error {
+	return printMarkdown(w, whyPage(s, runs))
+}
+
+func whyPage(s *dsl.Script, runs []Explained) *page {
+	p := &page{}
+	p.add(title, mark(bold, scriptTitle(s)))
+	for i := range runs {
+		e := &runs[i]
+		p.add(heading, mark(bold, runName(e.Run)), say("  "+headline(e.Run)))
+		t := newTeller(e.Run)
+		switch {
+		case e.Run.Inconclusive():
+			p.add(para, say(t.verdict()))
+			continue
+		case len(e.Answers) == 0 && len(e.Only) > 0:
+			p.add(para, mark(good, "kept"), say("  "+list(lawNames(e.Only), "and")+" "+are(len(e.Only))+" not broken."))
+			continue
+		case len(e.Answers) == 0:
+			p.add(para, mark(good, "kept"), say("  No law is broken."))
+			continue
+		}
+		p.add(para, say(t.verdict()))
+		for k := 0; k < len(e.Answers); {
+			from := k
+			for k++; k < len(e.Answers) && sameCause(&e.Answers[from], &e.Answers[k]); k++ {
+			}
+			t.answer(p, e.Answers[from:k])
+		}
+	}
+	return p
+}
+
+func lawNames(laws []audit.Law) []string {
+	names := make([]string, len(laws))
+	for i, l := range laws {
+		names[i] = l.String()
+	}
+	return names
+}
+
+// sameCause tells whether two answers tell the same story: one chain, and the same changes that help.
+func sameCause(a, b *why.Answer) bool {
+	return slices.Equal(a.Chain, b.Chain) && slices.EqualFunc(a.Reruns, b.Reruns, func(x, y why.Rerun) bool {
+		return x.Change == y.Change && x.Helps() == y.Helps() && x.Harms() == y.Harms()
+	})
+}
+
+// answer tells of laws that one chain of events has broken.
+func (t *teller) answer(p *page, answers []why.Answer) {
+	var broken []audit.Law
+	for i := range answers {
+		broken = append(broken, answers[i].Law)
+	}
+	p.add(section, mark(bold, "Why "), mark(bad, list(lawNames(broken), "and")), mark(bold, " "+are(len(broken))+" broken"))
+	var found []string
+	for i := range answers {
+		a := &answers[i]
+		s := capital(t.finding(&a.Finding)) + "."
+		if a.Count > 1 {
+			s += " This is the first of " + number(a.Count) + "."
+		}
+		found = append(found, s)
+	}
+	p.add(para, say(strings.Join(found, " ")))
+	chain := p.grid(">tick", ">line", "what led to it")
+	for i := range answers[0].Chain {
+		l := &answers[0].Chain[i]
+		line := ""
+		if l.Line > 0 {
+			line = number(l.Line)
+		}
+		chain.row(say(tick(l.At.Tick)), say(line), say(t.link(l)))
+	}
+	t.reruns(p, &answers[0], broken)
+}
+
+func capital(s string) string {
+	if s == "" || s[0] < 'a' || s[0] > 'z' || strings.HasPrefix(s, "s") && len(s) > 1 && s[1] >= '0' && s[1] <= '9' {
+		return s // a server's name stays as it is
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// link words one event of a chain as a sentence.
+func (t *teller) link(l *why.Link) string {
+	switch l.Kind {
+	case why.LinkHold:
+		h := at(t.aud.Holders, l.Index)
+		if h == nil {
+			return ""
+		}
+		return t.client(h.Client) + "'s leases are over: it held the lock " + during(h.Start, h.End) + prefixed(", and ", t.stillBelieves(h.Client, h.End)) + "."
+	case why.LinkLease:
+		l := at(t.rec.Leases, l.Index)
+		if l == nil {
+			return ""
+		}
+		how := " ends"
+		switch l.Ended {
+		case engine.RanOut:
+			how = " runs out"
+		case engine.ByTakeover:
+			how = " is taken over, since the next asker judges that it is over"
+		case engine.ByOther:
+			how = " is freed by another client, since the server does not check the owner"
+		}
+		return t.client(l.Client) + "'s lease on " + server(l.Server) + how + "."
+	default:
+		if e := at(t.rec.Events, l.Index); e != nil {
+			return capital(t.sentence(e)) + "."
+		}
+		return ""
+	}
+}
+
+// stillBelieves says that a client goes on believing after its hold has ended.
+func (t *teller) stillBelieves(client int32, end engine.Tick) string {
+	for i := range t.rec.Beliefs {
+		b := &t.rec.Beliefs[i]
+		if b.Client != client || b.Start.Tick >= end || b.End.Tick <= end {
+			continue
+		}
+		if t.paused(client, end) {
+			return "it cannot know, since it is paused"
+		}
+		if b.End.Tick == engine.Forever {
+			return "it goes on believing that it has it"
+		}
+		return "it goes on believing that it has it until " + tick(b.End.Tick)
+	}
+	return ""
+}
+
+// sentence words an event with what came of it and why.
+func (t *teller) sentence(e *engine.Event) string {
+	h := t.happened(e)
+	switch {
+	case e.Verb == engine.Read && e.Outcome == engine.HeardRead:
+		return t.clause(e, &h)
+	case e.Verb == engine.Pause:
+		return t.clause(e, &h) + ": it " + h.why
+	}
+	return join([]string{t.clause(e, &h), h.why}, ": ")
+}
+
+// clause words an event with what came of it.
+func (t *teller) clause(e *engine.Event, h *happening) string {
+	who, deed := h.who, h.who+"'s "+h.what
+	switch {
+	case e.Outcome == engine.Sent:
+		return who + " sends " + h.what
+	case e.Verb == engine.Read && e.Outcome == engine.HeardRead:
+		return who + " reads " + h.outcome + prefixed(", ", h.why)
+	case e.Outcome == engine.Waiting:
+		return deed + " is refused, and it will ask again"
+	case e.Outcome == engine.Granted && e.Verb == engine.Acquire:
+		return who + " is granted the lock (" + h.what + ")"
+	case e.Verb == engine.Pause:
+		return who + " is paused"
+	case e.Verb == engine.Crash:
+		return who + " crashes"
+	case e.Verb == engine.WatchdogStop:
+		return who + "'s watchdog stops"
+	case e.Verb == engine.Notice:
+		return who + " notices that it does not hold the lock"
+	case e.Verb == engine.Release && e.Outcome == engine.Released:
+		return who + " releases the lock"
+	case e.Verb == engine.Release && e.Outcome == engine.Expired:
+		return who + " releases the lock too late"
+	case e.Verb == engine.ServerClock || e.Verb == engine.ClientClock:
+		return "the clock of " + who + " " + h.outcome + strings.TrimPrefix(strings.TrimSuffix(h.what, " stop"), "clock")
+	case e.Verb == engine.ServerCrash:
+		return who + " goes down"
+	case e.Verb == engine.ServerRestart:
+		return who + " comes up (" + h.what + ")"
+	case e.Verb == engine.ServerRevoke:
+		return who + "'s lock is freed"
+	case e.Verb == engine.ResourceForget:
+		return "the resource forgets"
+	case e.Verb == engine.Cut:
+		return who + " is cut off (" + h.what + ")"
+	case e.Verb == engine.Heal:
+		return who + " is connected again (" + h.what + ")"
+	case e.Verb == engine.Check:
+		return deed + " says " + e.Outcome.String()
+	default:
+		return deed + " is " + strings.ToLower(h.outcome)
+	}
+}
+
+// reruns says which changes keep the law and which do not, and nothing that no rerun has shown.
+func (t *teller) reruns(p *page, a *why.Answer, broken []audit.Law) {
+	law := list(lawNames(broken), "or")
+	var helps, mixed, useless, idle []string
+	type row struct {
+		with  []string
+		shows cell
+		harms bool
+	}
+	var rows []row
+	for i := range a.Reruns {
+		r := &a.Reruns[i]
+		word := t.change(r)
+		switch {
+		case r.Helps():
+			shows := t.showing(a, r)
+			same := slices.IndexFunc(rows, func(o row) bool { return slices.Equal(o.shows, shows) })
+			if same < 0 {
+				same = len(rows)
+				rows = append(rows, row{shows: shows, harms: r.Harms()})
+			}
+			rows[same].with = append(rows[same].with, word)
+			if r.Harms() {
+				mixed = append(mixed, word)
+			} else {
+				helps = append(helps, word)
+			}
+		case r.Same():
+			idle = append(idle, word)
+		default:
+			useless = append(useless, word)
+		}
+	}
+	if len(rows) > 0 {
+		slices.SortStableFunc(rows, func(a, b row) int { return boolOrder(a.harms) - boolOrder(b.harms) })
+		g := p.grid("with", "the same schedule shows")
+		for _, r := range rows {
+			g.rows = append(g.rows, []cell{{say(list(r.with, "or"))}, r.shows})
+		}
+	}
+	switch n := len(helps); {
+	case n > 0:
+		p.add(para, say("What would have to differ: "+list(helps, "or")+". "+oneOf(n)+" this schedule no longer breaks "+law+
+			", nor any law that it kept before."))
+	case len(mixed) > 0:
+		p.add(para, say("What would have to differ: "+list(mixed, "or")+". "+oneOf(len(mixed))+" this schedule no longer breaks "+law+
+			", but it breaks another law."))
+	default:
+		p.add(para, say("No single rule that was tried makes this schedule keep "+law+": what would have to differ is the schedule itself."))
+	}
+	if len(useless) > 0 {
+		p.add(para, say("Of no help, "+list(lawNames(broken), "and")+" "+are(len(broken))+" broken all the same: "+list(useless, "and")+"."))
+	}
+	if len(idle) > 0 {
+		p.add(para, say("Without any effect on what happens: "+list(idle, "and")+"."))
+	}
+}
+
+func oneOf(n int) string {
+	if n == 1 {
+		return "With it"
+	}
+	return "With any one of them"
+}
+
+func boolOrder(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// showing words what one rerun showed.
+func (t *teller) showing(a *why.Answer, r *why.Rerun) cell {
+	var parts []string
+	if s := t.shown(r); s != "" {
+		parts = append(parts, s)
+	}
+	if final := value(r.Final); final == value(t.rec.Value(t.rec.Final)) {
+		parts = append(parts, final+" is left as before")
+	} else {
+		parts = append(parts, final+" is left")
+	}
+	all := append([]audit.Law{a.Law}, r.Gone...)
+	slices.Sort(all)
+	gone := lawNames(all)
+	parts = append(parts, list(gone, "and")+" "+are(len(gone))+" gone")
+	c := cell{say(capital(strings.Join(parts, "; ")))}
+	if left := t.stillBroken(r); len(left) > 0 {
+		c = append(c, say("; "+list(left, "and")+" "+stay(len(left))))
+	}
+	if r.Harms() {
+		c = append(c, say("; but "), mark(bad, list(lawNames(r.New), "and")+" "+are(len(r.New))+" broken"))
+	}
+	return append(c, say("."))
+}
+
+func stay(n int) string {
+	if n == 1 {
+		return "stays"
+	}
+	return "stay"
+}
+
+// stillBroken lists the laws of safety that both runs break.
+func (t *teller) stillBroken(r *why.Rerun) []string {
+	var left []string
+	for _, l := range laws() {
+		if l.Kind() == audit.Safety && t.aud.Counts[l] > 0 && r.Run.Audit.Counts[l] > 0 {
+			left = append(left, l.String())
+		}
+	}
+	return left
+}
+
+// shown words the event that came out differently in a rerun.
+func (t *teller) shown(r *why.Rerun) string {
+	before := at(t.rec.Events, r.Shown.A)
+	after := at(r.Run.Record.Events, r.Shown.B)
+	switch {
+	case after != nil:
+		other := newTeller(r.Run)
+		h := other.happened(after)
+		s := "at " + tick(after.At.Tick) + " " + other.clause(after, &h)
+		if before != nil && before.Outcome == after.Outcome {
+			return s + prefixed(": ", h.why)
+		}
+		return s
+	case before != nil:
+		h := t.happened(before)
+		return h.who + "'s " + h.what + " of " + tick(before.At.Tick) + " does not come to pass"
+	}
+	return ""
+}
+
+// change names a change as the language writes it.
+func (t *teller) change(r *why.Rerun) string {
+	c := &r.Change
+	s := &c.Settings
+	onOff := func(name string, on bool) string {
+		if on {
+			return name + " on"
+		}
+		return name + " off"
+	}
+	word := func(name string, i int) string {
+		if words := dsl.SettingWords(name); i < len(words) {
+			return name + " " + words[i]
+		}
+		return name
+	}
+	on := " on line " + number(c.Line)
+	switch c.Kind {
+	case why.SetFencing:
+		return word("fencing", int(s.Fencing))
+	case why.SetFenceAt:
+		if c.Fenced {
+			return "fencing on with " + word("fence-at", int(s.FenceAt))
+		}
+		return word("fence-at", int(s.FenceAt))
+	case why.SetLeases:
+		return onOff("leases", s.Leases)
+	case why.SetHandback:
+		return word("handback", int(s.Handback))
+	case why.SetTokens:
+		return word("tokens", int(s.Tokens))
+	case why.SetValidity:
+		return onOff("validity", s.Validity)
+	case why.SetJudge:
+		return word("judge", int(s.Judge))
+	case why.SetLockDelay:
+		switch delay := "lock-delay " + number(s.LockDelay); {
+		case s.LockDelay <= t.settings().LockDelay:
+			return delay
+		case r.Helps():
+			return delay + " (no smaller one does)"
+		default:
+			return "any lock-delay up to " + number(s.LockDelay)
+		}
+	case why.SetReentrant:
+		return onOff("reentrant", s.Reentrant)
+	case why.SetOwnerCheck:
+		return onOff("owner-check", s.OwnerCheck)
+	case why.SetQuorum:
+		return "quorum " + number(s.Quorum)
+	case why.SetServers:
+		return "servers " + number(s.Servers)
+	case why.KeepState:
+		return "restarts that keep their state"
+	case why.KeepFence:
+		return "a resource that forgets nothing"
+	case why.GuardVersion:
+		return "guard version" + on
+	case why.GuardLock:
+		return "guard lock" + on
+	case why.GuardBefore:
+		return "guard before " + tick(c.Before) + on
+	case why.IfValid:
+		return "if valid" + on
+	}
+	return ""
+}
