@@ -80,33 +80,6 @@ func TestDeadlockLooksAtTheLastTrialOfALine(t *testing.T) {
 	}
 }
 
-func TestFault(t *testing.T) {
-	for _, c := range []struct {
-		broken []Law
-		want   Fault
-	}{
-		{nil, FaultNone},
-		{[]Law{DoubleBelief, Starvation, Deadlock, Orphan}, FaultNone},
-		{[]Law{UnlockedWrite}, FaultBypass},
-		{[]Law{UnlockedWrite, LostUpdate}, FaultSnapshot},
-		{[]Law{UnlockedWrite, LostUpdate, StaleWrite}, FaultResource},
-		{[]Law{TokenRegress}, FaultNone},
-		{[]Law{TokenRegress, RefusedHolder}, FaultTokens},
-		{[]Law{TokenRegress, StaleWrite}, FaultTokens},
-		{[]Law{RefusedHolder}, FaultNone},
-		{[]Law{TokenRegress, StaleWrite, Overlap}, FaultLock},
-		{[]Law{DoubleHold}, FaultLock},
-	} {
-		var n [NumLaws]int64
-		for _, l := range c.broken {
-			n[l] = 1
-		}
-		if got := faultOf(&n); got != c.want {
-			t.Errorf("broken %v: fault %d, want %d", c.broken, got, c.want)
-		}
-	}
-}
-
 func TestJudgeAllocatesNothingOnceWarm(t *testing.T) {
 	var records []*engine.Record
 	for seed := range uint64(200) {

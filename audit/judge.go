@@ -71,7 +71,7 @@ func (a *Auditor) Judge(rec *engine.Record, into *Report) {
 	a.orphan(rec, into)
 
 	a.measure(rec, into)
-	into.Fault = faultOf(&into.Counts)
+	into.Fault = faultOf(rec, into)
 }
 
 // found counts a breach and tells whether it is to be listed too.
@@ -92,25 +92,6 @@ func (r *Report) inTime(l Law) {
 // breach is a finding about nobody yet.
 func breach(l Law, t engine.Tick) Finding {
 	return Finding{Law: l, T: t, Line: engine.None, Client: engine.None, Other: engine.None, Server: engine.None}
-}
-
-// faultOf follows the harm back to its first cause: a lock that let two in explains all that came after, tokens that do
-// not rise explain a fence that failed, and only when the lock is innocent is the resource to blame.
-func faultOf(n *[NumLaws]int64) Fault {
-	switch {
-	case n[Overlap] > 0 || n[DoubleHold] > 0:
-		return FaultLock
-	case n[TokenRegress] > 0 && (n[StaleWrite] > 0 || n[RefusedHolder] > 0):
-		return FaultTokens
-	case n[StaleWrite] > 0:
-		return FaultResource
-	case n[LostUpdate] > 0:
-		return FaultSnapshot
-	case n[UnlockedWrite] > 0:
-		return FaultBypass
-	default:
-		return FaultNone
-	}
 }
 
 // cleared gives a slice of n zero values, in the memory of s if that is large enough.
