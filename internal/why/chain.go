@@ -99,17 +99,20 @@ func (t *tracer) base(i int32) {
 	}
 }
 
-// grantBefore adds the last grant that a client had heard at a moment.
+// grantBefore adds the last grant, or renewal that took the lock anew, that a client had heard at a moment.
 func (t *tracer) grantBefore(client int32, m engine.Moment) {
 	last := engine.None
-	for i := range t.rec.Grants {
-		if g := &t.rec.Grants[i]; g.Client == client && g.Heard.Before(m) {
+	for i := range t.rec.Events {
+		e := &t.rec.Events[i]
+		if e.Client != client || !e.At.Before(m) {
+			continue
+		}
+		if e.Verb == engine.Acquire && e.Outcome == engine.Granted ||
+			e.Verb == engine.Renew && e.Outcome == engine.Renewed && t.rec.Asks[e.Index].Token > 0 {
 			last = int32(i)
 		}
 	}
-	if last != engine.None {
-		t.event(eventOf(t.rec, t.rec.Grants[last].Attempt, engine.Acquire))
-	}
+	t.event(last)
 }
 
 // lastHold gives the last interval in which a client held the lock before or at a moment.
