@@ -150,20 +150,24 @@ func configuration(s *dsl.Script, base, text string) (only []string, over []comp
 }
 
 func (a *app) matrixCommand() *cobra.Command {
-	var over []string
+	var over, with []string
+	var causes bool
 	var format string
 	cmd := &cobra.Command{
 		Use:   "matrix [FILE…] --over NAME=A,B,…",
 		Short: "Run many schedules under many configurations, as a table",
 		Long: `Run the first run of every script under every configuration and print a table: scripts by configurations. With several
---over, every combination is a configuration. Without a file it takes the folder scenarios, or this folder.`,
-		Example:           "  dlock matrix scenarios --over fencing=off,on,strict",
+--over, every combination is a configuration. Each --with adds one more: as-is, or settings as in fencing=on,fence-at=read.
+There guard=version and guard=lock let the resource look at every write when it lands. Without a file it takes the folder
+scenarios, or this folder.`,
+		Example: `  dlock matrix scenarios --over fencing=off,on,strict
+  dlock matrix scenarios --causes --with as-is --with fencing=on --with guard=version`,
 		ValidArgsFunction: completeFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(over) == 0 {
-				return fmt.Errorf("dlock matrix needs --over, as in `%s`", firstExample(cmd))
+			if len(over) == 0 && len(with) == 0 {
+				return fmt.Errorf("dlock matrix needs --over or --with, as in `%s`", firstExample(cmd))
 			}
-			columns, err := configurations(over)
+			columns, err := columnsOf(over, with)
 			if err != nil {
 				return err
 			}
@@ -174,7 +178,7 @@ func (a *app) matrixCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			grid, err := a.matrix(cmd.Context(), found, columns)
+			grid, err := a.matrix(cmd.Context(), found, columns, causes)
 			if err != nil {
 				return err
 			}
@@ -185,9 +189,68 @@ func (a *app) matrixCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringArrayVar(&over, "over", nil, "a setting or let and its values, as in fencing=off,on or lease=5..20:5; may be repeated")
+	cmd.Flags().StringArrayVar(&with, "with", nil, "one configuration, as in fencing=on,fence-at=read; may be repeated")
+	cmd.Flags().BoolVar(&causes, "causes", false, "a table of where the fault lies in the first configuration, and which others undo the harm")
 	completeAxes(cmd)
 	addFormat(cmd, &format, "text", "markdown")
 	return cmd
+}
+
+// asIs names the configuration that changes nothing.
+const asIs = "as-is"
+
+// columnsOf gives the configurations of a table: every combination of the axes, and then each single one.
+func columnsOf(axes, single []string) ([][]compile.Override, error) {
+	var all [][]compile.Override
+	if len(axes) > 0 {
+		var err error
+		if all, err = configurations(axes); err != nil {
+			return nil, err
+		}
+	}
+	for _, text := range single {
+		var column []compile.Override
+		if text != asIs {
+			for part := range strings.SplitSeq(text, ",") {
+				o, err := override(part)
+				if err != nil {
+					return nil, fmt.Errorf("--with %w", err)
+				}
+				if o.Name == guardName && o.Value != "version" && o.Value != "lock" {
+					return nil, fmt.Errorf("--with guard must be version or lock, not %q", o.Value)
+				}
+				column = append(column, o)
+			}
+		}
+		all = append(all, column)
+	}
+	if len(all) > maxConfigurations {
+		return nil, fmt.Errorf("more than %d configurations are no table to read", maxConfigurations)
+	}
+	return all, nil
+}
+
+// guardName is what --with calls a guard on every write. It is no setting: a guard stands on a line.
+const guardName = "guard"
+
+// guarded takes the guards out of a configuration and puts them on the script.
+func guarded(s *dsl.Script, over []compile.Override) (*dsl.Script, []compile.Override) {
+	var rest []compile.Override
+	version, lock := false, false
+	for _, o := range over {
+		switch {
+		case o.Name != guardName:
+			rest = append(rest, o)
+		case o.Value == "lock":
+			lock = true
+		default:
+			version = true
+		}
+	}
+	if version || lock {
+		s = study.Guarded(s, version, lock)
+	}
+	return s, rest
 }
 
 // configurations makes every combination of the axes; the first one varies slowest.
@@ -225,12 +288,15 @@ func configurations(axes []string) ([][]compile.Override, error) {
 	return all, nil
 }
 
-func (a *app) matrix(ctx context.Context, found []input, columns [][]compile.Override) (*report.Grid, error) {
-	grid := &report.Grid{}
+func (a *app) matrix(ctx context.Context, found []input, columns [][]compile.Override, causes bool) (*report.Grid, error) {
+	grid := &report.Grid{Causes: causes}
 	for _, over := range columns {
 		var parts []string
 		for _, o := range over {
 			parts = append(parts, o.Name+"="+o.Value)
+		}
+		if len(parts) == 0 {
+			parts = []string{asIs}
 		}
 		grid.Columns = append(grid.Columns, strings.Join(parts, ","))
 	}
@@ -241,7 +307,7 @@ func (a *app) matrix(ctx context.Context, found []input, columns [][]compile.Ove
 		if s == nil {
 			continue
 		}
-		row := report.GridRow{Name: s.name}
+		row := report.GridRow{Name: s.name, Title: s.script.Title}
 		var only []string
 		base, err := baseRun(s.script, "")
 		if base != "" {
@@ -265,7 +331,8 @@ func (a *app) matrix(ctx context.Context, found []input, columns [][]compile.Ove
 // cell runs one script under one configuration. A configuration that the script has no place for is noted in the table:
 // not every script has every let.
 func (a *app) cell(ctx context.Context, s *source, over []compile.Override, only []string) (report.GridCell, error) {
-	st, ds := study.New(s.script, over)
+	script, over := guarded(s.script, over)
+	st, ds := study.New(script, over)
 	if st == nil {
 		for _, d := range ds {
 			if d.Severity == dsl.Error {
@@ -282,5 +349,5 @@ func (a *app) cell(ctx context.Context, s *source, over []compile.Override, only
 		a.end(inconclusive)
 		return report.GridCell{Note: "a limit was reached"}, nil
 	}
-	return report.GridCell{Final: r.Record.Value(r.Record.Final), Counts: r.Audit.Counts}, nil
+	return report.GridCell{Final: r.Record.Value(r.Record.Final), Counts: r.Audit.Counts, Fault: r.Audit.Fault}, nil
 }

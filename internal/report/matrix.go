@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"io"
+	"slices"
 	"strings"
 
 	"dlock/audit"
@@ -11,11 +13,15 @@ import (
 type Grid struct {
 	Columns []string // the configurations
 	Rows    []GridRow
+	// Causes makes another table: where the fault of each scenario lies in its first cell, and which of the other
+	// configurations undo the harm; sorted by the fault.
+	Causes bool
 }
 
 // GridRow is one scenario under every configuration of its Grid.
 type GridRow struct {
 	Name  string
+	Title string
 	Cells []GridCell
 }
 
@@ -23,12 +29,16 @@ type GridRow struct {
 type GridCell struct {
 	Final  string
 	Counts [audit.NumLaws]int64
+	Fault  audit.Fault
 	Note   string // why there is no result; "" if there is one
 }
 
 // Matrix writes a grid: in each cell what is left and the laws that are broken, by name where there is room and by sign
 // where there is not. It returns the first error of w.
 func Matrix(w io.Writer, g *Grid, o Options) error {
+	if g.Causes {
+		return printText(w, causesPage(g), o)
+	}
 	names := 0
 	for _, r := range g.Rows {
 		names = max(names, width(name(r.Name)))
@@ -52,7 +62,91 @@ const (
 
 // MatrixMarkdown writes a grid as a Markdown table. It returns the first error of w.
 func MatrixMarkdown(w io.Writer, g *Grid, _ Options) error {
+	if g.Causes {
+		return printMarkdown(w, causesPage(g))
+	}
 	return printMarkdown(w, gridPage(g, true, spelledColumns))
+}
+
+// cause says where the fault of a cell lies, in a word or two.
+func cause(r *GridRow) string {
+	if len(r.Cells) == 0 || r.Cells[0].Note != "" {
+		return blank
+	}
+	switch c := &r.Cells[0]; c.Fault {
+	case audit.FaultLock:
+		return "the lock"
+	case audit.FaultTokens:
+		return "the tokens"
+	case audit.FaultResource:
+		return "the resource"
+	case audit.FaultSnapshot:
+		return "an old copy"
+	case audit.FaultBypass:
+		return "nobody was hurt"
+	default:
+		for _, l := range [...]audit.Law{audit.Deadlock, audit.Starvation, audit.Orphan} {
+			if c.Counts[l] > 0 {
+				return "the wait"
+			}
+		}
+		return blank
+	}
+}
+
+// undoneBy lists the configurations in which the harm of a row's first cell is gone: to the data, if there is any; else to
+// the lock's rule that only its holder writes; else to those who wait.
+func (g *Grid) undoneBy(r *GridRow) cell {
+	if len(r.Cells) == 0 || r.Cells[0].Note != "" {
+		return cell{mark(dim, blank)}
+	}
+	for _, harm := range [][]audit.Law{{audit.StaleWrite, audit.LostUpdate}, {audit.UnlockedWrite}, {audit.Starvation, audit.Deadlock, audit.Orphan}} {
+		if !r.Cells[0].breaks(harm) {
+			continue
+		}
+		var by []string
+		for i := 1; i < min(len(r.Cells), len(g.Columns)); i++ {
+			if c := &r.Cells[i]; c.Note == "" && !c.breaks(harm) {
+				by = append(by, strings.ReplaceAll(name(g.Columns[i]), ",", " with "))
+			}
+		}
+		if len(by) == 0 {
+			return cell{mark(bad, "nothing here")}
+		}
+		return cell{say(list(by, "or"))}
+	}
+	return cell{mark(dim, blank)}
+}
+
+func (c *GridCell) breaks(laws []audit.Law) bool {
+	return slices.ContainsFunc(laws, func(l audit.Law) bool { return c.Counts[l] > 0 })
+}
+
+// causesPage is the table of causes.
+func causesPage(g *Grid) *page {
+	p := &page{}
+	first := asked(g)
+	b := p.grid("scenario", "what it is", "the fault is", first, "undone by")
+	rows := slices.Clone(g.Rows)
+	slices.SortStableFunc(rows, func(a, b GridRow) int { return cmp.Compare(cause(&a), cause(&b)) })
+	var used [audit.NumLaws]bool
+	for i := range rows {
+		r := &rows[i]
+		shows := cell{mark(dim, "no result")}
+		if len(r.Cells) > 0 {
+			shows = gridCell(&r.Cells[0], true, &used)
+		}
+		b.rows = append(b.rows, []cell{{say(name(r.Name))}, {say(name(r.Title))}, {say(cause(r))}, shows, g.undoneBy(r)})
+	}
+	return p
+}
+
+// asked names the first configuration.
+func asked(g *Grid) string {
+	if len(g.Columns) == 0 {
+		return ""
+	}
+	return name(g.Columns[0])
 }
 
 func gridPage(g *Grid, spelled bool, most int) *page {
