@@ -59,6 +59,7 @@ type ClaimValues struct {
 	At  engine.Tick
 	N   int64
 	Iff bool
+	In  int64 // the number of members that it is about
 }
 
 // Binder computes the cells of a plan, one after the other, into a program that it reuses. Use it from one goroutine.
@@ -218,6 +219,9 @@ func (b *Binder) fillClaims() {
 		}
 		if !c.n.missing() {
 			v.N = b.claimed(c.n, e.N, 1<<62)
+		}
+		if !c.in.missing() {
+			v.In = b.claimed(c.in, e.In, 1<<62)
 		}
 		if !c.iff.missing() {
 			n, _ := b.eval(c.iff)

@@ -36,7 +36,7 @@ type Plan struct {
 }
 
 // claimCode is the numbers of a claim.
-type claimCode struct{ at, n, iff code }
+type claimCode struct{ at, n, iff, in code }
 
 // serverRef is a server that the schedule names.
 type serverRef struct {

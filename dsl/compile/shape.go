@@ -39,7 +39,7 @@ func (sh *shaper) layout(clients []string, bodies []*dsl.Body, claims []*dsl.Exp
 			client = i
 		}
 		p.Subjects = append(p.Subjects, client)
-		p.claims = append(p.claims, claimCode{at: sh.ev.add(c.At), n: sh.ev.add(c.N), iff: sh.ev.add(c.Iff)})
+		p.claims = append(p.claims, claimCode{at: sh.ev.add(c.At), n: sh.ev.add(c.N), iff: sh.ev.add(c.Iff), in: sh.ev.add(c.In)})
 	}
 }
 

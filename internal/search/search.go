@@ -52,7 +52,7 @@ func (s Laws) Has(l audit.Law) bool { return s&(1<<l) != 0 }
 // events; among equals the order of the lines.
 type Cost struct {
 	Away   int32
-	Harm   engine.Tick // the tick at which the law was first broken; 0 for a class
+	Harm   engine.Tick // the tick at which the law was first broken, for laws of liveness the horizon; 0 for a class
 	Events int32
 }
 
@@ -277,7 +277,7 @@ func (s *Search) run() way {
 		s.err = ErrLimit
 	}
 	if done {
-		w.note(s.mon.end(s.m, s.p), s.m.Now().Tick)
+		w.note(s.mon.end(s.m, s.p), s.p.Settings.Horizon)
 	}
 	w.events = s.mon.events
 	s.factors = s.m.Slack(s.factors[:0], done)

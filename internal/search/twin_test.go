@@ -61,7 +61,7 @@ func walked(p *engine.Program, most int) (map[string]int64, error) {
 	holes := make([]int32, len(p.Holes))
 	n := 0
 	for {
-		err := Orders(context.Background(), closed(p, holes), func(rec *engine.Record) error {
+		err := Orders(context.Background(), closed(p, holes), func(rec *engine.Record, _ []int32) error {
 			if n++; n > most {
 				return errEnough
 			}

@@ -10,18 +10,20 @@ import (
 // ErrOrder says that a member's order of work does not fit its program.
 var ErrOrder = errors.New("the member's order does not fit the program")
 
-// Orders walks every order of a program without late holes, each from the start, and hands each one's complete record to
-// visit, which stops the walk by returning an error. Without open ties there is one order. It is the search's slow twin:
+// Orders walks every order of a program without late holes, each from the start, and hands each one's complete record,
+// with the source lines of its work in order, to visit, which stops the walk by returning an error. Without open ties there is one order. It is the search's slow twin:
 // nothing is merged, nothing is multiplied.
-func Orders(ctx context.Context, p *engine.Program, visit func(*engine.Record) error) error {
+func Orders(ctx context.Context, p *engine.Program, visit func(rec *engine.Record, lines []int32) error) error {
 	m, rec := engine.NewMachine(), &engine.Record{}
 	var path, width []int
+	var lines []int32
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		m.BeginWhole(p, rec)
 		depth := 0
+		lines = lines[:0]
 		for {
 			f := m.Look()
 			if f.Kind == engine.ForkDone {
@@ -35,10 +37,11 @@ func Orders(ctx context.Context, p *engine.Program, visit func(*engine.Record) e
 				branch = path[depth]
 				depth++
 			}
+			lines = append(lines, m.NextLine(branch))
 			m.Take(f, branch)
 		}
 		m.End()
-		if err := visit(rec); err != nil {
+		if err := visit(rec, lines); err != nil {
 			return err
 		}
 		for depth = len(path) - 1; depth >= 0; depth-- {

@@ -81,8 +81,9 @@ func (f *File) Inconclusive() bool {
 
 // Item is a run or a sweep.
 type Item struct {
-	Run   *Run
-	Sweep *Sweep
+	Explore *Explore
+	Run     *Run
+	Sweep   *Sweep
 }
 
 // MaxKeptCells is how many cells a sweep keeps in memory. It is enough for any table or map that a person reads; the cells

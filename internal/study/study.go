@@ -14,7 +14,9 @@ import (
 
 // Study is a file whose every run and cell is known to be computable.
 type Study struct {
-	unit *compile.Unit
+	unit      *compile.Unit
+	source    []byte   // the file's text, for witnesses that are written into it
+	overrides []string // NAME=VALUE
 }
 
 // Options says what of a study is done and how.
@@ -25,6 +27,14 @@ type Options struct {
 	Jobs int
 	// Progress, if set, is called now and then, never from two goroutines at once, with the cells and runs done so far.
 	Progress func(done, total int64)
+	// Explore blocks: Brute walks every member; Limit bounds the states that a slice may keep, or the members that may be
+	// walked (0: the default); Shards and Shard do one part of the slices; Parts are what is known already; MergeOnly does
+	// no slice.
+	Brute         bool
+	Limit         int64
+	Shard, Shards int
+	Parts         []Part
+	MergeOnly     bool
 	// Each, if set, is called with every cell in order, from one goroutine at a time, also when a sweep keeps none.
 	Each func(Cell)
 }
@@ -36,7 +46,18 @@ func New(s *dsl.Script, over []compile.Override) (*Study, dsl.Diagnostics) {
 	if u == nil {
 		return nil, ds
 	}
-	return &Study{unit: u}, ds
+	st := &Study{unit: u}
+	for _, o := range over {
+		st.overrides = append(st.overrides, o.Name+"="+o.Value)
+	}
+	return st, ds
+}
+
+// WithSource gives the study its file's text, so that witnesses can be written as that file with its holes filled in, and
+// parts can tell which text they are of.
+func (st *Study) WithSource(text []byte) *Study {
+	st.source = text
+	return st
 }
 
 // NoRunError says that names were asked for that no run or sweep of the file has.
@@ -119,6 +140,14 @@ func (st *Study) Do(ctx context.Context, o Options) (*File, error) {
 				return nil, err
 			}
 			f.Items = append(f.Items, Item{Sweep: s})
+			continue
+		}
+		if p.Kind == dsl.ExploreBlock {
+			e, err := st.explore(ctx, p, o)
+			if err != nil {
+				return nil, err
+			}
+			f.Items = append(f.Items, Item{Explore: e})
 			continue
 		}
 		r, err := run(p, entries < maxEntries)

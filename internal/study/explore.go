@@ -1,0 +1,562 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"dlock/audit"
+	"dlock/dsl"
+	"dlock/dsl/compile"
+	"dlock/engine"
+	"dlock/internal/search"
+)
+
+// Explore is an explore block after its family was searched. Its numbers are exact, for the slices that are done: all of
+// them unless Stopped says otherwise. A slice is one choice of the holes that are enumerated.
+type Explore struct {
+	Name     string
+	Line     int
+	Holes    []compile.FamilyHole
+	Ties     bool // who goes first within a tick is part of a member
+	Settings []Value
+	Members  *big.Int
+	Clean    *big.Int // members in which no law of safety is broken
+	Broken   [audit.NumLaws]*big.Int
+	Classes  []Class   // by laws, then final value
+	Smallest []Witness // for each broken law, in the order of the laws
+	Claims   []Claim
+	Border   *Sweep // the region of one or two open numbers, where it is small enough to draw; cells count members
+	Walked   bool   // some members were walked one by one
+	Slices   int64
+	Done     int64
+	Stopped  string // why not all slices are done; "" if they are
+	Part     *Part  // what another process can go on from
+	States   int64  // kept while counting
+	Branches int64
+}
+
+// Failed tells whether a claim of the block failed or is vacuous.
+func (e *Explore) Failed() bool { return anyFailed(e.Claims) }
+
+// Inconclusive tells whether the search did not come to its end.
+func (e *Explore) Inconclusive() bool { return e.Stopped != "" }
+
+// Class is the members that end with one value and one set of broken laws.
+type Class struct {
+	Final   string
+	Broken  search.Laws
+	Members *big.Int
+	Witness *Witness // the smallest of them; nil if the search was stopped
+}
+
+// Witness is one member of a family.
+type Witness struct {
+	Law     audit.Law // which it breaks, in Explore.Smallest
+	Choices []Value   // by hole; those that are not chosen are left out
+	Away    int32     // choices that are not the first value of their hole
+	Harm    engine.Tick
+	Run     *Run // what happens in it
+	// Source is the member as a file of its own, which runs to the same end; InPlace tells that it is the explored file with
+	// its holes filled in, rather than a flat schedule in the order in which things were done.
+	Source  string
+	InPlace bool
+}
+
+// maxBorder is how many cells the drawn region of a family may have.
+const maxBorder = 2500
+
+// maxSamples is how many members are looked at for whether a claim could have failed.
+const maxSamples = 2000
+
+// Explore searches an explore block.
+func (st *Study) explore(ctx context.Context, p *compile.Plan, o Options) (*Explore, error) {
+	fam := p.Family()
+	claims := statements(p)
+	walk := o.Brute
+	for i := range claims {
+		walk = walk || !countable(&claims[i])
+	}
+	ex := &explorer{plan: p, claims: claims, walk: walk, limit: o.Limit, total: &familyTally{done: make([]bool, fam.Slices())}}
+	if ex.limit <= 0 {
+		ex.limit = search.DefaultLimit
+		if walk {
+			ex.limit = MaxWalked
+		}
+	}
+	ex.held = make([]*big.Int, len(claims))
+	for i := range ex.held {
+		ex.held[i] = new(big.Int)
+	}
+	for i := range o.Parts {
+		if err := ex.resume(st, &o.Parts[i]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range fam.Slices() {
+		if !ex.total.done[i] && !o.MergeOnly && (o.Shards <= 1 || i%int64(o.Shards) == int64(o.Shard)) {
+			ex.mine = append(ex.mine, i)
+		}
+	}
+	ex.note = func(done int64) {
+		if o.Progress != nil {
+			o.Progress(done, fam.Slices())
+		}
+	}
+	ex.run(ctx, o.Jobs)
+	if err := ex.err; err != nil && describe(err) == fmt.Sprint(err) {
+		return nil, err
+	}
+	return st.answer(ctx, p, ex)
+}
+
+// answer puts what the slices gave into an Explore: witnesses, claims, the border.
+func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Explore, error) {
+	t, fam := ex.total, p.Family()
+	e := &Explore{
+		Name: p.Name, Line: p.Line, Holes: fam.Holes(), Ties: fam.Ties(), Members: new(big.Int), Clean: new(big.Int),
+		Walked: t.walked, Slices: fam.Slices(), Done: t.nDone, States: t.states, Branches: t.branches,
+	}
+	for l := range e.Broken {
+		e.Broken[l] = new(big.Int)
+	}
+	if e.Done < e.Slices {
+		if e.Stopped = describe(ex.err); e.Stopped == "" {
+			e.Stopped = "other parts are missing"
+		}
+	}
+	e.Part = ex.part(st)
+	for _, c := range t.classes {
+		e.Members.Add(e.Members, c.Members)
+		if cleanLaws(c.Broken) {
+			e.Clean.Add(e.Clean, c.Members)
+		}
+		for l := range audit.NumLaws {
+			if c.Broken.Has(l) {
+				e.Broken[l].Add(e.Broken[l], c.Members)
+			}
+		}
+		e.Classes = append(e.Classes, Class{Final: c.Final, Broken: c.Broken, Members: c.Members})
+	}
+	// Witnesses are looked for without the caller's context: the slices that hold them are done, and one takes no longer
+	// than it took before.
+	w := witnesses{st: st, plan: p, ex: ex, free: context.WithoutCancel(ctx)}
+	for l := range audit.NumLaws {
+		if b := t.smallest[l]; b.Found {
+			wit, err := w.find(b, func(s *search.Search) (search.Member, error) { return s.Smallest(l) },
+				func(rep *audit.Report, _ string, h engine.Tick) bool {
+					return rep.Counts[l] > 0 && firstHarm(rep, l, h) == b.Cost.Harm
+				})
+			if err != nil {
+				return nil, err
+			}
+			wit.Law = l
+			e.Smallest = append(e.Smallest, *wit)
+		}
+	}
+	for i := range e.Classes {
+		c := &t.classes[i]
+		wit, err := w.find(c.Best, func(s *search.Search) (search.Member, error) {
+			return s.Class(search.Class{Broken: c.Broken, Final: c.Final})
+		}, func(rep *audit.Report, final string, _ engine.Tick) bool {
+			return lawsOf(rep) == c.Broken && final == c.Final
+		})
+		if err != nil {
+			return nil, err
+		}
+		e.Classes[i].Witness = wit
+		if e.Settings == nil {
+			e.Settings = wit.Run.Settings
+		}
+	}
+	if err := e.judge(&w); err != nil {
+		return nil, err
+	}
+	if e.Stopped == "" {
+		border, err := w.border(ctx)
+		if err != nil {
+			return nil, err
+		}
+		e.Border = border
+	}
+	return e, nil
+}
+
+func cleanLaws(s search.Laws) bool {
+	for _, l := range []audit.Law{audit.Overlap, audit.DoubleHold, audit.StaleWrite, audit.LostUpdate, audit.UnlockedWrite} {
+		if s.Has(l) {
+			return false
+		}
+	}
+	return true
+}
+
+// witnesses finds members again, from the slice that they lie in.
+type witnesses struct {
+	st   *Study
+	plan *compile.Plan
+	ex   *explorer
+	free context.Context
+
+	slice  int64
+	search *search.Search // of the slice, once it was counted again
+}
+
+var errFound = errors.New("found")
+
+// find finds the smallest member of a slice: by going down the search, or by walking up to the first that fits and costs
+// no more.
+func (w *witnesses) find(b best, down func(*search.Search) (search.Member, error), fits func(rep *audit.Report, final string, horizon engine.Tick) bool) (*Witness, error) {
+	s := newSlicer(w.plan, nil, false, w.ex.limit)
+	var choice []int64
+	var lines []int32
+	err := errWalk
+	if !w.ex.walk {
+		err = w.count(s, b.Slice)
+	}
+	switch {
+	case err == nil:
+		m, err := down(w.search)
+		if err != nil {
+			return nil, err
+		}
+		s.fam.Slice(b.Slice, s.choice)
+		choice, lines = slices.Clone(s.choice), m.Lines
+		late := 0
+		for h, hole := range s.fam.Holes() {
+			if hole.Late {
+				choice[h] = int64(m.Holes[late])
+				late++
+			}
+		}
+	case errors.Is(err, errWalk):
+		err := s.each(w.free, b.Slice, func(c []int64, rec *engine.Record, order []int32) error {
+			rep := audit.Judge(rec)
+			if s.away(c) == b.Cost.Away && int32(len(rec.Events)) == b.Cost.Events &&
+				fits(rep, rec.Value(rec.Final), rec.Program.Settings.Horizon) {
+				choice, lines = slices.Clone(c), slices.Clone(order)
+				return errFound
+			}
+			return nil
+		})
+		if !errors.Is(err, errFound) {
+			return nil, fmt.Errorf("the witness is gone: %w", errors.Join(err, search.ErrOrder))
+		}
+	default:
+		return nil, err
+	}
+	return w.member(choice, lines, b.Cost)
+}
+
+// count counts a slice again, unless it was the last one that was.
+func (w *witnesses) count(s *slicer, slice int64) error {
+	if w.search != nil && w.slice == slice {
+		return nil
+	}
+	_, sr, err := s.count(w.free, slice)
+	if err == nil {
+		w.search, w.slice = sr, slice
+	}
+	return err
+}
+
+// member runs one member and writes it down.
+func (w *witnesses) member(choice []int64, lines []int32, cost search.Cost) (*Witness, error) {
+	b := w.plan.Binder()
+	prog, ds := b.BindMember(choice)
+	if prog == nil {
+		return nil, &ScriptError{ds}
+	}
+	rec, err := search.Replay(prog, lines)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{Name: w.plan.Name, Line: w.plan.Line, Settings: b.Settings(), Lets: b.Lets(), Record: rec, Audit: audit.Judge(rec)}
+	wit := &Witness{Away: cost.Away, Harm: cost.Harm, Run: r}
+	for h, hole := range w.plan.Family().Holes() {
+		if choice[h] < 0 {
+			continue
+		}
+		v := Value{Name: hole.Name, N: hole.Values[choice[h]]}
+		if hole.Kind == dsl.ServerHole {
+			v.Word = fmt.Sprintf("s%d", v.N)
+		}
+		wit.Choices = append(wit.Choices, v)
+	}
+	w.write(wit, choice)
+	return wit, nil
+}
+
+// judge judges the block's claims by the classes, or by what walking counted.
+func (e *Explore) judge(w *witnesses) error {
+	samples := &sampler{w: w, e: e}
+	for i := range w.ex.claims {
+		c := &w.ex.claims[i]
+		held := new(big.Int)
+		if w.ex.walk {
+			held = w.ex.held[i]
+		} else {
+			for k := range e.Classes {
+				if holdsIn(c, &e.Classes[k]) {
+					held.Add(held, e.Classes[k].Members)
+				}
+			}
+		}
+		out := Claim{Expect: c.expect, Unchecked: w.plan.Overridden}
+		want := big.NewInt(w.number(i))
+		all := held.Cmp(e.Members) == 0
+		broken := false // by the members that are known already, whatever the others do
+		switch c.expect.Quant {
+		case dsl.Bare, dsl.Always:
+			out.OK, broken = all, !all
+		case dsl.NeverIn:
+			out.OK, broken = held.Sign() == 0, held.Sign() > 0
+		case dsl.Sometimes:
+			out.OK = held.Sign() > 0
+		case dsl.InCount:
+			out.OK, broken = held.Cmp(want) == 0, held.Cmp(want) > 0
+		}
+		out.Inconclusive = e.Stopped != "" && !broken && !(c.expect.Quant == dsl.Sometimes && out.OK)
+		if out.Inconclusive {
+			out.OK = false
+		}
+		switch {
+		case !out.OK && !out.Inconclusive:
+			out.Got = fmt.Sprintf("in %s of %s members", held, e.Members)
+			if f := e.counterexample(c); f != nil {
+				out.Cells = append(out.Cells, *f)
+			}
+		case out.OK:
+			v, err := samples.vacuous(c, i, want)
+			if err != nil {
+				return err
+			}
+			out.Vacuous = v.String()
+		}
+		e.Claims = append(e.Claims, out)
+	}
+	return nil
+}
+
+// number is the count of members that a claim with "in N" names.
+func (w *witnesses) number(i int) int64 {
+	b := w.plan.Binder()
+	s := newSlicer(w.plan, nil, false, 0)
+	if w.plan.Family().Slices() > 0 {
+		s.fam.Slice(0, s.choice)
+		b.BindSlice(s.choice)
+	}
+	return b.Claim(i).In
+}
+
+func holdsIn(c *statement, class *Class) bool {
+	switch c.expect.Kind {
+	case dsl.ClaimFinal:
+		return class.Final == c.expect.Text
+	case dsl.ClaimClean:
+		return cleanLaws(class.Broken)
+	default:
+		return class.Broken.Has(c.law) != c.expect.None
+	}
+}
+
+// counterexample is the smallest member that speaks against a claim about all members, or against one about none.
+func (e *Explore) counterexample(c *statement) *Failure {
+	if !countable(c) {
+		return nil
+	}
+	against := false
+	switch c.expect.Quant {
+	case dsl.NeverIn:
+		against = true
+	case dsl.Bare, dsl.Always:
+	default:
+		return nil
+	}
+	var least *Witness
+	for i := range e.Classes {
+		w := e.Classes[i].Witness
+		if w == nil || holdsIn(c, &e.Classes[i]) != against {
+			continue
+		}
+		if least == nil || w.Away < least.Away || w.Away == least.Away && len(w.Run.Record.Events) < len(least.Run.Record.Events) {
+			least = w
+		}
+	}
+	if least == nil {
+		return nil
+	}
+	return &Failure{At: least.Choices}
+}
+
+// sampler looks for a member in which a claim could have failed. A claim that says that something is in no member is
+// vacuous if it could not have been in any: the witnesses are looked at first, then members in order. Of a family of more
+// than maxSamples members the rest goes unseen, and a claim may count as vacuous that is not.
+type sampler struct {
+	w *witnesses
+	e *Explore
+}
+
+func (s *sampler) vacuous(c *statement, i int, want *big.Int) (vacuity, error) {
+	absent := *c
+	expect := *c.expect
+	absent.expect = &expect
+	switch c.expect.Quant {
+	case dsl.NeverIn:
+		if expect.Kind == dsl.ClaimLaw {
+			expect.None = !expect.None
+		}
+	case dsl.InCount:
+		if want.Sign() > 0 {
+			return meaningful, nil
+		}
+		if expect.Kind == dsl.ClaimLaw {
+			expect.None = !expect.None
+		}
+	case dsl.Sometimes:
+		return meaningful, nil
+	}
+	v := meaningful
+	look := func(rec *engine.Record, rep *audit.Report, values compile.ClaimValues) bool {
+		j := judge{rec: rec, rep: rep}
+		v = j.vacuous(&absent, values)
+		return v == meaningful
+	}
+	for k := range s.e.Classes {
+		if w := s.e.Classes[k].Witness; w != nil && look(w.Run.Record, w.Run.Audit, compile.ClaimValues{}) {
+			return meaningful, nil
+		}
+	}
+	n := 0
+	for slice := range s.e.Slices {
+		sl := newSlicer(s.w.plan, nil, false, s.w.ex.limit)
+		err := sl.each(s.w.free, slice, func(_ []int64, rec *engine.Record, _ []int32) error {
+			if n++; n > maxSamples || look(rec, audit.Judge(rec), sl.binder.Claim(i)) {
+				return errFound
+			}
+			return nil
+		})
+		if errors.Is(err, errFound) {
+			break
+		}
+		if err != nil && !errors.Is(err, search.ErrLimit) {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// border computes the region of a family of one or two open numbers, cell by cell.
+func (w *witnesses) border(ctx context.Context) (*Sweep, error) {
+	fam := w.plan.Family()
+	holes := fam.Holes()
+	cells := 1
+	for i := range holes {
+		if holes[i].Kind != dsl.NumberHole || len(holes) > 2 {
+			return nil, nil
+		}
+		cells *= len(holes[i].Values)
+		if cells > maxBorder {
+			return nil, nil
+		}
+	}
+	if len(holes) == 0 {
+		return nil, nil
+	}
+	s := &Sweep{Name: w.plan.Name, Line: w.plan.Line, Clients: w.plan.Clients()}
+	for i := range holes {
+		a := Axis{Name: holes[i].Name}
+		for _, v := range holes[i].Values {
+			a.Values = append(a.Values, Value{Name: a.Name, N: v})
+		}
+		s.Axes = append(s.Axes, a)
+	}
+	passes := w.passing()
+	b := w.plan.Binder()
+	choice := make([]int64, len(holes))
+	for i := range cells {
+		rest := i
+		for h := len(holes) - 1; h >= 0; h-- {
+			choice[h] = int64(rest % len(holes[h].Values))
+			rest /= len(holes[h].Values)
+		}
+		cell := Cell{OK: true}
+		for h := range holes {
+			cell.At = append(cell.At, s.Axes[h].Values[choice[h]])
+		}
+		if passes(choice) {
+			if err := ctx.Err(); err != nil {
+				return nil, nil
+			}
+			if err := w.cell(b, choice, &cell); err != nil {
+				return nil, err
+			}
+		}
+		s.Kept = append(s.Kept, cell)
+		s.Cells++
+		for l := range audit.NumLaws {
+			if cell.Counts[l] > 0 {
+				s.Broken[l]++
+			}
+		}
+	}
+	return s, nil
+}
+
+// passing tells which members of a family without maybes "where" lets pass.
+func (w *witnesses) passing() func(choice []int64) bool {
+	fam := w.plan.Family()
+	known := map[string]bool{}
+	slice := make([]int64, len(fam.Holes()))
+	for i := range fam.Slices() {
+		fam.Slice(i, slice)
+		known[fmt.Sprint(slice)] = true
+	}
+	return func(choice []int64) bool {
+		c := slices.Clone(choice)
+		for h, hole := range fam.Holes() {
+			if hole.Late {
+				c[h] = -1
+			}
+		}
+		return known[fmt.Sprint(c)]
+	}
+}
+
+// cell counts, for one value of each hole, the members that break each law: one member, or all its orders.
+func (w *witnesses) cell(b *compile.Binder, choice []int64, cell *Cell) error {
+	prog, ds := b.BindMember(choice)
+	if prog == nil {
+		return &ScriptError{ds}
+	}
+	sr, err := search.New(prog, int(min(w.ex.limit, 1<<40)))
+	var r *search.Result
+	if err == nil {
+		r, err = sr.Run(w.free)
+	}
+	if err == nil {
+		for i, c := range r.Classes {
+			if cell.Final = c.Final; i > 0 && c.Final != r.Classes[0].Final {
+				cell.Final = ""
+			}
+			for l := range audit.NumLaws {
+				if c.Broken.Has(l) && c.Members.IsInt64() {
+					cell.Counts[l] += c.Members.Int64()
+				}
+			}
+		}
+		return nil
+	}
+	return search.Orders(w.free, prog, func(rec *engine.Record, _ []int32) error {
+		rep := audit.Judge(rec)
+		cell.Final = rec.Value(rec.Final)
+		for l := range audit.NumLaws {
+			if rep.Counts[l] > 0 {
+				cell.Counts[l]++
+			}
+		}
+		return nil
+	})
+}
