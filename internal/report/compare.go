@@ -183,12 +183,26 @@ func lockHistory(runs []*study.Run, names []string) []span {
 	}
 	rec := runs[0].Record
 	if len(other) > 0 {
-		return []span{say("The lock's own history is "), mark(bold, "not the same"), say(": it differs from " + names[0] + " in " +
-			list(other, "and") + ".")}
+		return []span{say("The lock's own history is "), mark(bold, "not the same"), say(": " + that(len(other)) + " of " +
+			list(other, "and") + " " + differs(len(other)) + " from that of " + names[0] + ".")}
 	}
 	return []span{say("The lock's own history is "), mark(bold, "identical"), say(": " + count(len(rec.Attempts), "attempt") + ", " +
 		count(len(rec.Votes), "vote") + ", " + count(len(rec.Leases), "lease") + ", " + count(len(rec.Grants), "grant") +
 		", tick by tick and token by token.")}
+}
+
+func that(n int) string {
+	if n == 1 {
+		return "that"
+	}
+	return "those"
+}
+
+func differs(n int) string {
+	if n == 1 {
+		return "differs"
+	}
+	return "differ"
 }
 
 func sameFinal(runs []*study.Run) bool {

@@ -161,6 +161,31 @@ func (t *teller) action(e *engine.Event, s *engine.Step) string {
 			b.WriteString(" resource")
 		}
 	}
+	b.WriteString(t.messages(s))
+	return b.String()
+}
+
+// messages writes what a line says about when its requests land and its answers are heard.
+func (t *teller) messages(s *engine.Step) string {
+	var b strings.Builder
+	for i := s.Messages.Lo; i < s.Messages.Hi; i++ {
+		m := at(t.rec.Program.Messages, i)
+		if m == nil {
+			continue
+		}
+		verb, where, lost := " arrives ", " at ", "never"
+		if m.Reply {
+			verb, where, lost = " reply ", " from ", "lost"
+		}
+		when := plus(m.Plus) + number(m.At)
+		if m.Lost {
+			when = lost
+		}
+		b.WriteString(verb + when)
+		if m.Servers.Len() > 0 {
+			b.WriteString(where + serverList(t.servers(&engine.Step{Servers: m.Servers})))
+		}
+	}
 	return b.String()
 }
 
@@ -193,7 +218,7 @@ func conditions(s *engine.Step) string {
 }
 
 // underway says when a request that takes time lands. An acquire's votes have it; for the other questions to servers it
-// follows from their line.
+// follows from their line and from who was cut off when it was sent.
 func (t *teller) underway(e *engine.Event, s *engine.Step) string {
 	first, last := engine.Forever, engine.Tick(-1)
 	see := func(lands engine.Tick) {
@@ -217,8 +242,12 @@ func (t *teller) underway(e *engine.Event, s *engine.Step) string {
 			}
 		}
 	default:
-		for _, server := range t.servers(&engine.Step{}) {
-			see(t.lands(s, server, e.Sent))
+		if a := at(t.rec.Asks, e.Index); a != nil {
+			for _, server := range t.servers(&engine.Step{}) {
+				if !t.cutOff(a.Client, server, a.Sent) {
+					see(t.lands(s, server, e.Sent))
+				}
+			}
 		}
 	}
 	switch {
@@ -228,6 +257,13 @@ func (t *teller) underway(e *engine.Event, s *engine.Step) string {
 		return "lands at once; the answer is under way"
 	}
 	return "under way, lands at " + stretch(first, last)
+}
+
+// cutOff tells whether a client is cut off from a server at a moment.
+func (t *teller) cutOff(client, server int32, m engine.Moment) bool {
+	return slices.ContainsFunc(t.rec.Faults, func(f engine.Fault) bool {
+		return f.Kind == engine.FaultCut && f.Client == client && f.Server == server && f.Start.Before(m) && m.Before(f.End)
+	})
 }
 
 // lands says when a line's request reaches a server, by the line's suffixes.
@@ -271,7 +307,7 @@ func (t *teller) explainAcquire(e *engine.Event, h *happening) {
 		if tr := at(t.rec.Trials, a.Trial); tr != nil && tr.End == engine.TrialHorizon {
 			h.why += "; it stops asking at the horizon"
 		} else if tr != nil && tr.End == engine.TrialUntil {
-			h.why += "; it stops asking, as its retry says"
+			h.why += "; its retry is over"
 		}
 	}
 }

@@ -140,6 +140,7 @@ func sweepOf(axes []string, n int, counts func(at []int64) map[audit.Law]int64) 
 		for v := range n {
 			axis.Values = append(axis.Values, study.Value{Name: a, N: int64(v)})
 		}
+		axis.Broken = make([][audit.NumLaws]int64, n)
 		s.Axes = append(s.Axes, axis)
 		s.Cells *= int64(n)
 	}
@@ -156,6 +157,12 @@ func sweepOf(axes []string, n int, counts func(at []int64) map[audit.Law]int64) 
 		for l, k := range counts(at) {
 			c.Counts[l] = k
 			s.Broken[l] += min(k, 1)
+			for a, v := range at {
+				s.Axes[a].Broken[v][l] += min(k, 1)
+			}
+		}
+		if c.Counts == [audit.NumLaws]int64{} {
+			s.Unbroken++
 		}
 		s.Kept = append(s.Kept, c)
 	}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"dlock/audit"
 	"dlock/engine"
 )
@@ -116,22 +118,47 @@ func (t *teller) holdEnd(client int32, when engine.Tick, token int64) (string, e
 	if last == nil {
 		return "", engine.Forever
 	}
-	end := tick(last.End.Tick)
+	end := "at " + tick(last.End.Tick)
+	where := t.endedOn(last)
+	on := prefixed(" on ", where)
 	switch last.Ended {
 	case engine.RanOut:
-		return "its lease ran out at " + end, last.End.Tick
+		return "its lease" + on + " ran out " + end, last.End.Tick
 	case engine.ByRelease:
-		return "it had released the lock at " + end, last.End.Tick
+		return "it had released the lock " + end, last.End.Tick
 	case engine.ByRevoke:
-		return "its lease was revoked at " + end, last.End.Tick
+		return "its lease" + on + " was revoked " + end, last.End.Tick
 	case engine.ByRestart:
-		return "the servers forgot its lease at " + end, last.End.Tick
+		if where == "" {
+			where = "the servers"
+		}
+		return where + " forgot its lease " + end, last.End.Tick
 	case engine.ByTakeover:
-		return "its lease was taken over at " + end, last.End.Tick
+		return "its lease" + on + " was taken over " + end, last.End.Tick
 	case engine.ByOther:
-		return "another client freed its lease at " + end, last.End.Tick
+		return "another client freed its lease" + on + " " + end, last.End.Tick
 	}
 	return "", engine.Forever
+}
+
+// endedOn names the servers on which an attempt's leases ended like this one, "" if they did so on all of its servers.
+func (t *teller) endedOn(like *engine.Lease) string {
+	var servers []int32
+	all := true
+	for i := range t.rec.Leases {
+		switch l := &t.rec.Leases[i]; {
+		case l.Client != like.Client || l.Attempt != like.Attempt:
+		case l.Ended == like.Ended && l.End.Tick == like.End.Tick:
+			servers = append(servers, l.Server)
+		default:
+			all = false
+		}
+	}
+	if all {
+		return ""
+	}
+	slices.Sort(servers)
+	return serverList(slices.Compact(servers))
 }
 
 // meaning says what a law forbids, for people who read a transcript, a map or a table.

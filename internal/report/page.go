@@ -198,7 +198,9 @@ func (t *textPrinter) table(b *block) {
 	before := indent
 	room := t.width - width(before)
 	for i, w := range widths[:last] {
-		widths[i] = min(w, b.most)
+		if w > b.most {
+			widths[i] = b.wrappedWidth(i, b.most)
+		}
 		room -= widths[i] + gap
 	}
 	for want := min(widths[last], minLast); room < want; room++ { // take it from the widest
@@ -224,6 +226,23 @@ func (t *textPrinter) table(b *block) {
 	for _, row := range b.rows {
 		t.row(before, b, widths, row)
 	}
+}
+
+// wrappedWidth gives what a column needs when its cells go on below after at most n columns.
+func (b *block) wrappedWidth(column, n int) int {
+	need := 0
+	see := func(c cell) {
+		for _, line := range wrap(c, n) {
+			need = max(need, cell(line).width())
+		}
+	}
+	see(cell{{b.head[column], dim}})
+	for _, row := range b.rows {
+		if column < len(row) {
+			see(row[column])
+		}
+	}
+	return need
 }
 
 // row prints one row of a table; a cell that is wider than its column goes on below.
@@ -277,10 +296,7 @@ func wrap(spans []span, n int) [][]span {
 	}
 	for _, s := range spans {
 		for rest := s.text; rest != ""; {
-			word := rest
-			if i := strings.IndexByte(rest[1:], ' '); i >= 0 {
-				word = rest[:i+1]
-			}
+			word := rest[:wordEnd(rest)]
 			rest = rest[len(word):]
 			if used > 0 && used+width(word) > n {
 				flush()
@@ -307,3 +323,24 @@ func wrap(spans []span, n int) [][]span {
 	}
 	return lines
 }
+
+// wordEnd gives where the first word of a text ends, which the blanks before it belong to. An interval is one word, and so
+// are a few servers: broken in the middle they can be taken for something else.
+func wordEnd(s string) int {
+	for i := 1; i < len(s); i++ {
+		if s[i] != ' ' || s[i-1] == ' ' {
+			continue
+		}
+		before, after := s[strings.LastIndexByte(s[:i], ' ')+1:i], s[i+1:]
+		switch {
+		case strings.HasPrefix(before, "[") && strings.HasSuffix(before, ","):
+		case isServer(before) && isServer(after) && i < 2*minColumn:
+		default:
+			return i
+		}
+	}
+	return len(s)
+}
+
+// isServer tells whether a text starts with the name of a server.
+func isServer(s string) bool { return len(s) > 1 && s[0] == 's' && s[1] >= '0' && s[1] <= '9' }

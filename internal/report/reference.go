@@ -82,7 +82,7 @@ func blockNames(s *dsl.Script) string {
 		var names []string
 		for _, b := range s.Blocks {
 			if b.Kind == kind {
-				names = append(names, name(b.Name))
+				names = append(names, quote(name(b.Name)))
 			}
 		}
 		if len(names) > 0 {

@@ -64,7 +64,7 @@ func TestList(t *testing.T) {
 	})
 	want := `  pause.dlk  a pause
              Line one.
-             run unfenced, fenced; sweep servers
+             run "unfenced", "fenced"; sweep "servers"
   bare.dlk
 `
 	if got != want {

@@ -72,7 +72,8 @@ func sweepPage(p *page, script *dsl.Script, s *study.Sweep, o Options) {
 	mapped, signed := false, false
 	switch {
 	case len(s.Kept) == 0:
-		p.add(para, say("Too many cells to show one by one; --format csv lists them."))
+		p.add(para, say("Too many cells to show one by one; --format csv lists them. By slices:"))
+		signed = slicesTable(p, s, o)
 	case len(s.Axes) == 1:
 		signed = cellTable(p, script, s, o)
 	case len(s.Axes) == 2 && int64(len(s.Kept)) == s.Cells && len(s.Kept) == len(s.Axes[0].Values)*len(s.Axes[1].Values):
@@ -122,7 +123,7 @@ func sweepLaws(p *page, s *study.Sweep, signed, mapped bool) {
 			kept = append(kept, l.String())
 		}
 	}
-	if n := unbroken(s); n > 0 && mapped {
+	if n := s.Unbroken; n > 0 && mapped {
 		g.row(say("."), say("in "+number(n)), say("none"), say("no law is broken"))
 	}
 	if len(kept) > 0 {
@@ -134,17 +135,6 @@ func sweepLaws(p *page, s *study.Sweep, signed, mapped bool) {
 			g.rows[i] = g.rows[i][1:]
 		}
 	}
-}
-
-// unbroken counts the kept cells in which no law is broken.
-func unbroken(s *study.Sweep) int {
-	n := 0
-	for i := range s.Kept {
-		if _, broken := gravestIn(&s.Kept[i].Counts); !broken && s.Kept[i].Limit == engine.NoLimit {
-			n++
-		}
-	}
-	return n
 }
 
 // brokenLaws lists the laws that are broken in some cell.
@@ -164,15 +154,33 @@ func waiters(script *dsl.Script, s *study.Sweep) []int {
 	return found
 }
 
+// neverGranted says how a client fared in a cell in which it was never granted the lock.
+func neverGranted(script *dsl.Script, client string, c *study.Cell) string {
+	switch {
+	case !asks(script, client):
+		return "never"
+	case !acquires(script, client, func(s *dsl.Step) bool { return s.Retry != nil }):
+		return "denied"
+	case c.Counts[audit.Deadlock] > 0:
+		return "for ever"
+	}
+	return "never"
+}
+
 // asks tells whether a client has an acquire anywhere in the file.
 func asks(script *dsl.Script, client string) bool {
+	return acquires(script, client, func(*dsl.Step) bool { return true })
+}
+
+// acquires tells whether a client has such an acquire anywhere in the file.
+func acquires(script *dsl.Script, client string, such func(*dsl.Step) bool) bool {
 	if script == nil {
 		return false
 	}
 	var in func(steps []*dsl.Step) bool
 	in = func(steps []*dsl.Step) bool {
 		for _, s := range steps {
-			if s.Verb == dsl.Acquire && s.Actor.Client == client {
+			if s.Verb == dsl.Acquire && s.Actor.Client == client && such(s) {
 				return true
 			}
 			for _, b := range s.Outcomes {
@@ -218,7 +226,7 @@ func cellTable(p *page, script *dsl.Script, s *study.Sweep, o Options) (signed b
 			case b >= len(c.Blocked):
 				row = append(row, say(blank))
 			case c.Blocked[b] < 0:
-				row = append(row, say("for ever"))
+				row = append(row, say(neverGranted(script, s.Clients[b], &c)))
 			default:
 				row = append(row, say(number(c.Blocked[b])))
 			}
@@ -310,31 +318,22 @@ func gravestIn(counts *[audit.NumLaws]int64) (audit.Law, bool) {
 
 func padLeft(s string, n int) string { return strings.Repeat(" ", max(0, n-width(s))) + s }
 
-// slicesTable shows a sweep of more dimensions by its slices: for each value of each axis, in how many cells with that
-// value each law is broken. It tells whether its headings are signs.
+// slicesTable shows a sweep of more dimensions, or of more cells than are kept, by its slices: for each value of each axis,
+// in how many cells with that value each law is broken. It tells whether its headings are signs.
 func slicesTable(p *page, s *study.Sweep, o Options) (signed bool) {
 	broken := brokenLaws(s)
 	heads, signed := lawHeads(broken, o.width()*2/3)
 	g := p.grid(append([]string{"slice", "", ">cells"}, heads...)...)
-	for a, axis := range s.Axes {
-		for _, v := range axis.Values {
-			var cells int64
-			var counts [audit.NumLaws]int64
-			for i := range s.Kept {
-				c := &s.Kept[i]
-				if a >= len(c.At) || c.At[a] != v {
-					continue
-				}
-				cells++
-				for l, n := range c.Counts {
-					if n > 0 {
-						counts[l]++
-					}
-				}
+	hidden := 0
+	for _, axis := range s.Axes {
+		for i, v := range axis.Values {
+			if i >= len(axis.Broken) || i >= maxSlices {
+				hidden += len(axis.Values) - i
+				break
 			}
-			row := []span{say(axis.Name), say(v.Text()), say(number(cells))}
+			row := []span{say(axis.Name), say(v.Text()), say(number(s.Cells / int64(len(axis.Values))))}
 			for _, l := range broken {
-				if n := counts[l]; n > 0 {
+				if n := axis.Broken[i][l]; n > 0 {
 					row = append(row, mark(bad, number(n)))
 				} else {
 					row = append(row, mark(dim, "."))
@@ -343,5 +342,11 @@ func slicesTable(p *page, s *study.Sweep, o Options) (signed bool) {
 			g.row(row...)
 		}
 	}
+	if hidden > 0 {
+		p.add(para, mark(dim, "and "+count(hidden, "more slice")+"; take fewer values to see them"))
+	}
 	return signed
 }
+
+// maxSlices is how many values of an axis are shown as slices; nobody reads more, and a map of fewer values tells more.
+const maxSlices = 100

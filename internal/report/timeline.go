@@ -247,6 +247,9 @@ func (tl *timeline) fill(bars []bar, sign byte) []byte {
 const maxListed = 2
 
 func (r *row) numbers() string {
+	if r.doubt && len(r.bars) == 0 {
+		return "never"
+	}
 	var parts []string
 	for i, b := range r.bars {
 		if i == maxListed {

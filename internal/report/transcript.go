@@ -45,7 +45,7 @@ func filePage(f *study.File, o Options) *page {
 	return p
 }
 
-// about shows the file's description; an empty line of it starts a new paragraph.
+// about shows the file's description; an empty line of it starts a new paragraph, and an indented one stays as it is.
 func (p *page) about(text string) {
 	var lines []string
 	flush := func() {
@@ -55,14 +55,22 @@ func (p *page) about(text string) {
 		lines = nil
 	}
 	for _, line := range strings.Split(text, "\n") {
-		if line = strings.TrimSpace(line); line == "" {
+		bare := strings.TrimSpace(line)
+		switch line = safe(strings.TrimRight(strings.ReplaceAll(line, "\t", "    "), " ")); {
+		case bare == "":
 			flush()
-		} else {
-			lines = append(lines, line)
+		case strings.HasPrefix(line, "  ") && width(line) <= maxKeptLine:
+			flush()
+			p.draw(say(line))
+		default:
+			lines = append(lines, bare)
 		}
 	}
 	flush()
 }
+
+// maxKeptLine is how wide an indented line of a description may be; a wider one would have to be wrapped anyhow.
+const maxKeptLine = 80
 
 func quietRun(p *page, r *study.Run) {
 	p.add(heading, mark(bold, runName(r)))
@@ -328,7 +336,10 @@ func claims(p *page, list []study.Claim, onlyBad bool) {
 	}
 	p.add(section, mark(bold, "Claims"), say("  "), verdict)
 	g := p.grid("", "", "")
-	g.most = 60 // claims are read as one line
+	g.most = DefaultWidth // claims are read as one line
+	if failed+undecided > 0 {
+		g.most = 60 // and what is wrong with them beside it
+	}
 	for i := range list {
 		c := &list[i]
 		if onlyBad && holds(c) {

@@ -6,6 +6,7 @@ import (
 
 	"dlock/audit"
 	"dlock/engine"
+	"dlock/internal/study"
 )
 
 // verdict says what happened to the data of a run and where the fault lies, for a reader who has never heard of fencing.
@@ -59,9 +60,25 @@ func (t *teller) data() string {
 		return "Nothing was written: the value is still " + final + "." + held
 	case 1:
 		return final + " is left, by the one write that was accepted." + held
-	default:
-		return final + " is left, by " + count(t.aud.Writes, "write") + ", and none of them is lost." + held
 	}
+	if w := t.lastReplaced(); w != nil {
+		return final + " is left, after " + count(t.aud.Writes, "write") + "; " + t.client(w.Client) + "'s of " + tick(w.Applied.Tick) +
+			" replaced what was there, as a write that is no append does." + held
+	}
+	return final + " is left, by " + count(t.aud.Writes, "write") + ", and none of them is lost." + held
+}
+
+// lastReplaced gives the last accepted write that put its own value in the place of an earlier write's, nil if none did.
+// That is no lost update, since it never looked at what was there, but neither is everything that was written still there.
+func (t *teller) lastReplaced() *engine.WriteOp {
+	var last *engine.WriteOp
+	for i := range t.rec.Writes {
+		w := &t.rec.Writes[i]
+		if w.Accepted && w.Verb == engine.Write && w.Version > 1 && (last == nil || last.Applied.Before(w.Applied)) {
+			last = w
+		}
+	}
+	return last
 }
 
 // overwritten tells of a stale write: who was overtaken, and how it came to write all the same.
@@ -75,10 +92,19 @@ func (t *teller) overwritten(final string, f *audit.Finding) string {
 		return final + " is left: at " + tick(late.Applied.Tick) + " a write of " + a + " with token " + number(late.Token) +
 			" landed on top of its own with token " + number(by.Token) + " of " + tick(by.Applied.Tick) + "."
 	}
+	if x, y := t.grantOf(late), t.grantOf(by); x != nil && y != nil && y.Cast.Before(x.Cast) {
+		return final + " is left: at " + tick(late.Applied.Tick) + " " + a + "'s write was accepted with token " + number(late.Token) +
+			" after " + b + "'s with token " + number(by.Token) + " of " + tick(by.Applied.Tick) + ", although " + a +
+			" was granted the lock later than " + b + "."
+	}
+	kept := late.Verb == engine.Append && late.Base >= by.Version // it knew what it wrote after
 	var s strings.Builder
-	if t.rec.Final == late.Value {
+	switch {
+	case kept:
+		s.WriteString(final + " is left, although " + a + " wrote after its time: ")
+	case t.rec.Final == late.Value:
 		s.WriteString(final + " is left because " + a + " wrote over work that " + b + " had finished: ")
-	} else {
+	default:
 		s.WriteString(a + " wrote over work that " + b + " had finished (" + final + " is left): ")
 	}
 	s.WriteString(t.howLate(late))
@@ -91,8 +117,11 @@ func (t *teller) overwritten(final string, f *audit.Finding) string {
 	gone := slices.ContainsFunc(t.writers[f.Index].lost, func(l *audit.Finding) bool { return l.Index == f.By })
 	if r := t.lastRead(late); r != nil && late.Verb == engine.Append {
 		basis = "computed from its read at " + tick(r.Applied.Tick)
-		if gone {
+		switch {
+		case gone:
 			basis += ", without " + b + "'s work"
+		case kept:
+			basis += ", with " + b + "'s work in it"
 		}
 	}
 	switch {
@@ -129,6 +158,17 @@ func (t *teller) howLate(w *engine.WriteOp) string {
 	return s
 }
 
+// grantOf gives the grant that a write was made under, nil if its client had heard of none.
+func (t *teller) grantOf(w *engine.WriteOp) *engine.Grant {
+	var found *engine.Grant
+	for i := range t.rec.Grants {
+		if g := &t.rec.Grants[i]; g.Client == w.Client && g.Heard.Before(w.Sent) && (found == nil || found.Heard.Before(g.Heard)) {
+			found = g
+		}
+	}
+	return found
+}
+
 // believes tells whether a client believes at a moment that it holds the lock.
 func (t *teller) believes(client int32, m engine.Moment) bool {
 	for i := range t.rec.Beliefs {
@@ -146,13 +186,16 @@ func (t *teller) forgotten(final string, f *audit.Finding) string {
 		return final + " is left, and a write is lost."
 	}
 	a, b := t.client(lost.Client), t.client(by.Client)
-	s := final + " is left, and what " + a + " wrote at " + tick(lost.Applied.Tick) + " is lost: " + b + " appended to "
-	if r := t.lastRead(by); r != nil {
-		s += "the copy that it had read at " + tick(r.Applied.Tick)
-	} else {
-		s += "an older copy"
+	s := final + " is left, and what " + a + " wrote at " + tick(lost.Applied.Tick) + " is lost: " + b
+	switch r := t.lastRead(by); {
+	case r != nil:
+		s += " appended to the copy that it had read at " + tick(r.Applied.Tick) + ", before " + a + "'s write landed, and its own landed at " +
+			tick(by.Applied.Tick) + "."
+	case by.Base == 0:
+		s += ", which had read nothing, appended to the first value, and its write landed at " + tick(by.Applied.Tick) + "."
+	default:
+		s += " appended to what it had written before, and its write landed at " + tick(by.Applied.Tick) + "."
 	}
-	s += ", before " + a + "'s write landed, and its own landed at " + tick(by.Applied.Tick) + "."
 	if a == b {
 		s = final + " is left, and what " + a + " wrote at " + tick(lost.Applied.Tick) + " is lost: its write of " +
 			tick(by.Applied.Tick) + " was computed from an older copy."
@@ -236,6 +279,8 @@ func (t *teller) refused(final string, i int32) string {
 		s += ". " + who + " does not learn of it."
 	case t.laterAccepted(w):
 		s += ". " + who + " was told, and a later write of it was accepted."
+	case t.lastReplaced() != nil:
+		s += ". " + who + " is told and can start again."
 	default:
 		s += ". " + who + " is told and can start again; nothing that was finished is lost."
 	}
@@ -252,72 +297,94 @@ func (t *teller) laterAccepted(w *engine.WriteOp) bool {
 	return false
 }
 
-// rivals tells whether another client was granted the lock before an unlocked write, later than its client.
-func (t *teller) rivals(f *audit.Finding) bool {
-	rival := false
-	for i := range t.rec.Grants {
-		if g := &t.rec.Grants[i]; g.Heard.Tick <= f.T {
-			rival = g.Client != f.Client
+// unharmed says why a write past the lock did no harm: who could have been hurt by it, and what that client did not do.
+func (t *teller) unharmed(f *audit.Finding) string {
+	w := at(t.rec.Writes, f.Index)
+	if w == nil {
+		return "It did no harm only because nobody else was there to be hurt by it."
+	}
+	for i := range t.rec.Writes {
+		o := &t.rec.Writes[i]
+		if o.Client != w.Client && !o.Accepted && o.Reason == engine.ReasonVersion && w.Applied.Before(o.Applied) && o.Base < w.Version {
+			return "It did no harm only because " + t.client(o.Client) + "'s write at " + tick(o.Applied.Tick) +
+				", which was computed without it, was refused (guard version)."
 		}
 	}
-	return rival
+	var rival *engine.Grant
+	for i := range t.rec.Grants {
+		if g := &t.rec.Grants[i]; g.Client != w.Client && g.Heard.Before(w.Applied) && (rival == nil || rival.Heard.Before(g.Heard)) {
+			rival = g
+		}
+	}
+	if rival == nil || t.ownGrantAfter(w, rival) {
+		return "It did no harm only because nobody else was there to be hurt by it."
+	}
+	who := t.client(rival.Client)
+	return "It did no harm only because " + who + ", which was granted the lock at " + tick(rival.Heard.Tick) +
+		", had written nothing since and afterwards wrote nothing that was computed without it."
+}
+
+// ownGrantAfter tells whether a write's client was granted the lock after another grant and before it sent the write.
+func (t *teller) ownGrantAfter(w *engine.WriteOp, other *engine.Grant) bool {
+	for i := range t.rec.Grants {
+		if g := &t.rec.Grants[i]; g.Client == w.Client && other.Cast.Before(g.Cast) && g.Heard.Before(w.Sent) {
+			return true
+		}
+	}
+	return false
 }
 
 // innocent is the sentence that most runs here come to.
 func (t *teller) innocent() string {
-	if len(t.rec.Leases) < 2 {
+	switch len(t.rec.Leases) {
+	case 0:
+		return "The lock is innocent: nobody ever had a lease"
+	case 1:
 		return "The lock is innocent: it never had two leases that could overlap"
 	}
 	return "The lock is innocent: not one pair of its " + count(len(t.rec.Leases), "lease") + " overlaps"
 }
 
-// blame words the place of the fault that the audit gives.
+// blame words the place of the fault that the audit gives, and what else is wrong with the tokens.
 func (t *teller) blame() string {
+	regress := t.first(audit.TokenRegress)
+	numbers := ""
+	if regress != nil {
+		numbers = "Its tokens do not rise, so that a fence could not rely on them: " + t.finding(regress) + "."
+	}
 	switch t.aud.Fault {
 	case audit.FaultLock:
-		f := t.first(audit.DoubleHold)
-		if f == nil {
-			f = t.first(audit.Overlap)
-		}
-		s := "The fault is the lock's: it let two clients in at once"
-		if f != nil {
-			s = "The fault is the lock's: " + t.finding(f) + t.cause()
-		}
-		return s + "."
+		return "The fault is the lock's: " + t.lockFault() + "."
 	case audit.FaultTokens:
 		s := "The fault is in the tokens: the lock's numbers do not rise from grant to grant, so no fence can rely on them"
-		if f := t.first(audit.TokenRegress); f != nil {
-			s += " (" + t.finding(f) + ")"
+		if regress != nil {
+			s += " (" + t.finding(regress) + ")"
 		}
-		return s + "."
+		return s + "." + t.advice(study.TokensOrdered)
 	case audit.FaultResource:
-		return t.innocent() + ". " + t.resourceFault()
+		return join([]string{t.innocent() + ".", t.resourceFault(), numbers}, " ")
 	case audit.FaultSnapshot:
-		return t.innocent() + ", and no write was stale. The fault is in the read-modify-write: " +
-			"a token check on writes does not see an old copy; fence-at read, fence-at grant or guard version does."
+		s := t.innocent() + ", and no write was stale. The fault is in the read-modify-write: it worked on an old copy, and a " +
+			"token check on writes does not see that." + t.advice(study.FenceAtRead, study.FenceAtGrant, study.GuardVersion)
+		return join([]string{s, numbers}, " ")
 	case audit.FaultBypass:
-		f := t.first(audit.UnlockedWrite)
-		if f == nil {
-			return "A write went past the lock and did no harm, because nobody was there to be hurt by it."
+		besides := ""
+		if s := t.turnedAway(); s != "" {
+			besides = "Besides, " + s + "."
 		}
-		s := "But at " + tick(f.T) + " " + t.client(f.Client) + " wrote without holding the lock" +
-			prefixed(": ", t.lostHold(f.Client, f.T, f.Token))
-		if t.rivals(f) {
-			return s + ". It did no harm only because nobody had written since with a later grant."
-		}
-		return s + ". It did no harm only because nobody else was there to be hurt by it."
+		return join([]string{t.bypass(), besides, numbers}, " ")
 	}
-	if f := t.first(audit.RefusedHolder); f != nil {
-		if f.Applied == f.Token {
-			return "The data is safe, but under fencing strict a lease is good for one write only."
-		}
-		return "The data is safe, but the holder could not do its work."
+	if s := t.turnedAway(); s != "" {
+		return "The data is safe, but " + s + "."
 	}
 	if len(t.rec.Leases) == 0 {
 		return ""
 	}
-	if f := t.first(audit.TokenRegress); f != nil {
-		return t.innocent() + ". But its tokens do not rise, so that a fence could not rely on them: " + t.finding(f) + "."
+	if regress != nil {
+		return t.innocent() + ". But " + lowerFirst(numbers)
+	}
+	if kept := t.kept(); kept != "" {
+		return "The lock is safe: not one pair of its leases overlaps. " + kept
 	}
 	switch {
 	case t.waiting() != "":
@@ -328,11 +395,132 @@ func (t *teller) blame() string {
 	return t.innocent() + "."
 }
 
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
+func (t *teller) lockFault() string {
+	f := t.first(audit.DoubleHold)
+	overlap := t.first(audit.Overlap)
+	switch {
+	case f == nil && overlap == nil:
+		return "it let two clients in at once"
+	case f == nil:
+		return t.finding(overlap) + t.cause()
+	case overlap == nil: // two quorums without a common server
+		return t.finding(f) + ", because " + number(t.settings().Quorum) + " of " + number(t.settings().Servers) + " votes are no majority"
+	}
+	return t.finding(f) + t.cause()
+}
+
+// advice names those of some remedies that keep the very same schedule from doing harm. Each has been tried.
+func (t *teller) advice(about ...study.Remedy) string {
+	fence := ""
+	if t.settings().Fencing == engine.FencingOff {
+		fence = "fencing on and "
+	}
+	helps := study.Remedies(&study.Run{Record: t.rec, Audit: t.aud})
+	has := func(r study.Remedy) bool { return slices.Contains(about, r) && slices.Contains(helps, r) }
+	var words []string
+	switch {
+	case has(study.FenceAtRead) && has(study.FenceAtGrant):
+		words = append(words, "with "+fence+"fence-at read or grant")
+	case has(study.FenceAtRead):
+		words = append(words, "with "+fence+study.FenceAtRead.String())
+	case has(study.FenceAtGrant):
+		words = append(words, "with "+fence+study.FenceAtGrant.String())
+	}
+	if has(study.TokensOrdered) {
+		words = append(words, "with "+study.TokensOrdered.String())
+	}
+	if has(study.GuardVersion) {
+		words = append(words, "with "+study.GuardVersion.String()+" on every append")
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " The same schedule does no harm " + strings.Join(words, ", or ") + "."
+}
+
+// bypass tells of a write past the lock that did no harm.
+func (t *teller) bypass() string {
+	f := t.first(audit.UnlockedWrite)
+	if f == nil {
+		return "A write went past the lock and did no harm, because nobody was there to be hurt by it."
+	}
+	return "But at " + tick(f.T) + " " + t.client(f.Client) + " wrote without holding the lock" +
+		prefixed(": ", t.lostHold(f.Client, f.T, f.Token)) + ". " + t.unharmed(f)
+}
+
+// turnedAway says that the fence kept the holder from its work.
+func (t *teller) turnedAway() string {
+	f := t.first(audit.RefusedHolder)
+	switch {
+	case f == nil:
+		return ""
+	case f.Applied == f.Token:
+		return "under fencing strict a lease is good for one write only"
+	}
+	return "the holder could not do its work: " + t.finding(f)
+}
+
+// kept tells of a client that was refused although nobody held the lock, by votes that a failed attempt had not given back.
+func (t *teller) kept() string {
+	for i := range t.rec.Attempts {
+		a := &t.rec.Attempts[i]
+		if a.Outcome != engine.Denied && a.Outcome != engine.Waiting {
+			continue
+		}
+		var servers []int32
+		loser, blocked := engine.None, int32(0)
+		for _, v := range t.votes[i] {
+			v := &t.rec.Votes[v]
+			l := t.blocking(v)
+			if l == nil {
+				continue
+			}
+			if o := at(t.rec.Attempts, l.Attempt); o == nil || o.Outcome != engine.Denied && o.Outcome != engine.Waiting || t.someoneHolds(v.Applied.Tick) {
+				continue
+			}
+			blocked++
+			if loser == engine.None || loser == l.Client {
+				loser = l.Client
+				servers = append(servers, v.Server)
+			}
+		}
+		if blocked > 0 && int(a.Yes+blocked) >= t.settings().Quorum {
+			slices.Sort(servers)
+			return "But at " + tick(a.Sent.Tick) + " " + t.client(a.Client) + " was refused although nobody held it: " +
+				t.client(loser) + "'s failed attempt had not given back " + serverList(servers) + "."
+		}
+	}
+	return ""
+}
+
+// blocking gives the lease that a server refused a vote for, nil for any other answer.
+func (t *teller) blocking(v *engine.Vote) *engine.Lease {
+	if v.Kind != engine.VoteNo || v.Holder < 0 {
+		return nil
+	}
+	for i := range t.rec.Leases {
+		if l := &t.rec.Leases[i]; l.Server == v.Server && l.Client == v.Holder && l.Start.Before(v.Applied) && v.Applied.Before(l.End) {
+			return l
+		}
+	}
+	return nil
+}
+
+func (t *teller) someoneHolds(when engine.Tick) bool {
+	return slices.ContainsFunc(t.aud.Holders, func(h audit.Interval) bool { return h.Start <= when && when < h.End })
+}
+
 // cause says how the first lease that another one overlapped came to an end too early for its client.
 func (t *teller) cause() string {
 	f := t.first(audit.Overlap)
 	if f == nil {
 		return ""
+	}
+	if q := at(t.rec.Promises, f.Index); q != nil && !slices.ContainsFunc(t.rec.Leases, func(l engine.Lease) bool { return l.Promise == f.Index }) {
+		return " (at " + tick(q.Start.Tick) + " " + t.client(q.Client) + " renewed a lease that was not its own, and " + server(f.Server) +
+			" did not check the owner)"
 	}
 	for i := range t.rec.Leases {
 		l := &t.rec.Leases[i]
@@ -369,12 +557,24 @@ func prefixed(prefix, s string) string {
 func (t *teller) resourceFault() string {
 	if f := t.first(audit.StaleWrite); f != nil {
 		s := "The fault is the resource's: it took token " + number(f.Token) + " after token " + number(f.Applied)
-		if t.settings().Fencing == engine.FencingOff {
-			return s + ", because it compares no tokens (fencing off)."
+		switch {
+		case t.settings().Fencing != engine.FencingOff:
+			return s + ", because it no longer knew the higher one."
+		case t.forgets(): // a fence would have been forgotten too
+			return s + ", and compares no tokens (fencing off)."
 		}
-		return s + ", because it no longer knew the higher one."
+		return s + ", because it compares no tokens (fencing off)."
+	}
+	if f := t.first(audit.LostUpdate); f != nil {
+		return "The fault is the resource's: it took the write of " + t.client(f.Client) + ", although " + t.client(f.Other) +
+			" had been granted the lock since and had written, and it compares no tokens (fencing off)."
 	}
 	return "The fault is the resource's: it took a write from a client that was not the holder, and never asked."
+}
+
+// forgets tells whether the resource loses its highest token in the schedule.
+func (t *teller) forgets() bool {
+	return slices.ContainsFunc(t.rec.Program.Steps, func(s engine.Step) bool { return s.Verb == engine.ResourceForget })
 }
 
 // waiting adds what became of those who never got the lock.
