@@ -3,8 +3,6 @@ package dsl
 import (
 	"fmt"
 	"strings"
-
-	"github.com/alecthomas/participle/v2/lexer"
 )
 
 // checker resolves rows into a Script. It goes over the rows once, with the open blocks on a stack, and then looks at
@@ -24,7 +22,10 @@ type checker struct {
 	named       []nameRef // clients in claims
 	ranges      []rangeRef
 	titled      bool
-	suggestions int // looked for so far
+	suggestions int   // looked for so far
+	holes       bool  // a hole may stand where the checker reads
+	maybe       *Hole // of the line that it reads
+	maybes      []maybeRef
 }
 
 // scope is the top level or a block, with what its lines gave names to.
@@ -33,10 +34,11 @@ type scope struct {
 	block    *Block // nil: the top level
 	lets     map[string]*Let
 	settings map[string]*Setting
+	maybes   map[string]*Maybe
 }
 
 func newScope(body *Body, block *Block) *scope {
-	return &scope{body: body, block: block, lets: map[string]*Let{}, settings: map[string]*Setting{}}
+	return &scope{body: body, block: block, lets: map[string]*Let{}, settings: map[string]*Setting{}, maybes: map[string]*Maybe{}}
 }
 
 type frameKind uint8
@@ -54,9 +56,8 @@ type frame struct {
 	scope   *scope
 	step    *Step    // outcomeFrame: whose outcome
 	outcome *Outcome // outcomeFrame
+	maybe   *Hole    // outcomeFrame: of the line that it belongs to
 	header  *row
-	// exploring tells that this block is, or stands in, an explore block.
-	exploring bool
 }
 
 // nameRef is a name that is looked up once the whole file is known.
@@ -65,6 +66,7 @@ type nameRef struct {
 	at    Span
 	scope *scope
 	also  []string // words that could have been meant instead
+	maybe bool     // the name of a maybe line will do
 }
 
 // rangeRef is a list of servers whose end is compared with the number of servers.
@@ -125,7 +127,6 @@ func (c *checker) top() *frame { return c.stack[len(c.stack)-1] }
 
 func (c *checker) push(fr *frame) {
 	fr.header = c.row
-	fr.exploring = c.top().exploring || fr.kind == blockFrame && fr.scope.block.Kind == ExploreBlock
 	if len(c.stack) == MaxNesting+1 {
 		c.fault(CodeNestingTooDeep, c.f.rowSpan(c.row), fmt.Sprintf("more than %d blocks inside one another", MaxNesting), "", "")
 	}
@@ -160,21 +161,9 @@ func (c *checker) mention(r *row) {
 	}
 }
 
-// notBuilt answers a word of holes and of their exploration.
-func (c *checker) notBuilt(pos lexer.Position, text string) {
-	if c.top().exploring {
-		return // the explore block has been answered as a whole
-	}
-	detail := "It belongs to holes: points of a schedule that the adversary chooses."
-	switch text {
-	case "where", "ties", "always", "never", "sometimes", "in":
-		detail = "It belongs to `explore` blocks, which go through every choice that a schedule leaves open."
-	}
-	c.fault(CodeNotBuilt, c.f.textSpan(pos, text), quote(text)+" is not built yet", detail+" This version reads and formats it, and cannot run it.", "write the value in, or use a sweep")
-}
-
 // line puts one line where it belongs.
 func (c *checker) line(r *row) {
+	c.maybe = nil
 	if r.closes() {
 		c.closeLine(r)
 		return
@@ -206,22 +195,14 @@ func (c *checker) line(r *row) {
 		case t.Scenario != nil:
 			c.scenarioLine(t.Scenario)
 		case t.Where != nil:
-			c.notBuilt(t.Where.Word.Pos, t.Where.Word.Text)
-			cond := c.condition(t.Where.Cond)
-			if b := c.top().scope.block; b != nil {
-				b.Where = append(b.Where, cond)
-			}
+			c.whereLine(t.Where)
 		case t.Ties != nil:
-			c.notBuilt(t.Ties.Word.Pos, t.Ties.Word.Text)
-			if b := c.top().scope.block; b != nil {
-				b.Ties = true
-			}
+			c.tiesLine(t.Ties)
 		case t.Run != nil:
 			c.blockLine(r, RunBlock, t.Run.Name)
 		case t.Sweep != nil:
 			c.sweepLine(r, t.Sweep)
 		case t.Explore != nil:
-			c.notBuilt(t.Explore.Word.Pos, t.Explore.Word.Text)
 			c.blockLine(r, ExploreBlock, t.Explore.Name)
 		}
 	}
@@ -274,7 +255,7 @@ func (c *checker) closeLine(r *row) {
 		}
 	case r.tree.Close.When == nil:
 	case open.kind != outcomeFrame:
-		c.fault(CodeMisplaced, c.f.wordSpan(r.tree.Close.When), "`when` belongs to a step", "What closes here is a run or a sweep; it has no outcome.", "")
+		c.fault(CodeMisplaced, c.f.wordSpan(r.tree.Close.When), "`when` belongs to a step", "What closes here is a run, a sweep or an explore block; it has no outcome.", "")
 		c.pushBad()
 	default:
 		c.openOutcome(open.step, r.tree.Close.When)
@@ -323,7 +304,7 @@ func (c *checker) unknownLine(r *row, w *word) {
 		return
 	}
 	c.fault(CodeUnknownWord, at, "no line starts with "+quote(w.Text), "",
-		didYouMean(w.Text, candidates, "a line starts with a setting, scenario, let, at, every, run, sweep, expect, +N or }"))
+		didYouMean(w.Text, candidates, "a line starts with a setting, scenario, let, at, every, maybe, run, sweep, explore, expect, +N or }"))
 }
 
 func (c *checker) scenarioLine(l *scenarioLine) {
@@ -347,7 +328,10 @@ func (c *checker) letLine(l *letLine) {
 	if first, ok := sc.lets[l.Name.Text]; ok {
 		c.fault(CodeDuplicate, at, "the let "+quote(l.Name.Text)+" is defined twice", fmt.Sprintf("Line %d defines it first.", first.Span.Start.Line), "delete one, or give it another name")
 	}
+	c.holes = true
 	let := &Let{Span: c.f.rowSpan(c.row), Name: l.Name.Text, Expr: c.number(l.Expr)}
+	c.holes = false
+	nameHole(let.Expr, let.Name)
 	if _, ok := sc.lets[l.Name.Text]; !ok {
 		sc.lets[l.Name.Text] = let
 	}
@@ -403,7 +387,10 @@ func (c *checker) settingValue(name string, v *settingValue) SettingValue {
 			c.badValue(name, out.Span, out.Word, quote(name)+" cannot be "+quote(out.Word))
 		}
 	case takesNumber(name):
+		c.holes = true
 		out.Expr = c.numberOr(v.Expr, words)
+		c.holes = false
+		nameHole(out.Expr, name)
 	default:
 		c.badValue(name, out.Span, v.Expr.name(), quote(name)+" takes a word")
 	}

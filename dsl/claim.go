@@ -35,14 +35,15 @@ func (c *checker) quantifier(e *Expect, l *expectLine) {
 	switch {
 	case l.Quant != nil:
 		e.Quant = map[string]Quantifier{"always": Always, "never": NeverIn, "sometimes": Sometimes}[l.Quant.Text]
-		c.notBuilt(l.Quant.Pos, l.Quant.Text)
+		c.explores(c.f.textSpan(l.Quant.Pos, l.Quant.Text), l.Quant.Text)
+		if l.In != nil {
+			c.fault(CodeOutsideExplore, c.f.textSpan(l.In.Pos, "in"), quote(l.Quant.Text)+" and `in` exclude each other", "Both say in how many members the claim holds.", "leave one of them out")
+		}
 	case l.In != nil:
-		c.notBuilt(l.In.Pos, "in")
+		e.Quant = InCount
+		c.explores(c.f.textSpan(l.In.Pos, "in"), "in")
 	}
 	if l.In != nil {
-		if l.Quant == nil {
-			e.Quant = InCount
-		}
 		e.In = c.number(l.In.N)
 	}
 }

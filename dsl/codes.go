@@ -53,7 +53,9 @@ const (
 	CodeUnknownClaim  = "D070"
 	CodeUnknownClient = "D071"
 	CodeOutsideSweep  = "D072"
-	CodeNotBuilt      = "D080"
+
+	CodeHolePlace      = "D081"
+	CodeOutsideExplore = "D082"
 
 	CodeUnusedLet      = "D100"
 	CodeNoEffect       = "D101"
@@ -74,6 +76,8 @@ const (
 	CodeAxis           = "D212"
 	CodeZeroTTL        = "D213"
 	CodeQuorumRange    = "D214"
+	CodeOpenHole       = "D215"
+	CodeHoleValues     = "D216"
 )
 
 // CodePage explains one code: what is wrong, why the rule exists, a wrong and a right example.

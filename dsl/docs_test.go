@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// example is a fenced block of the reference: dlk is a whole file, dlk-lines a part of one, dlk-holes a file whose only
-// faults are the words that are not built yet.
+// example is a fenced block of the reference: dlk is a whole file, dlk-lines a part of one.
 var example = regexp.MustCompile("(?ms)^```(dlk[a-z-]*)\n(.*?)^```$")
 
 // around is what the parts of files in the reference take for granted.
@@ -30,23 +29,16 @@ func TestReference(t *testing.T) {
 			src = append([]byte(around), text...)
 		}
 		_, ds := Parse("language.md", src)
-		holes := 0
 		for _, d := range ds {
-			switch {
-			case kind == "dlk-holes" && d.Code == CodeNotBuilt:
-				holes++
-			case kind == "dlk" || d.Severity == Error:
+			if kind == "dlk" || d.Severity == Error {
 				t.Errorf("language.md:%d: %s %s\n%s", line, d.Code, d.Summary, text)
 			}
-		}
-		if kind == "dlk-holes" && holes == 0 {
-			t.Errorf("language.md:%d: an example of holes without any", line)
 		}
 		if out, _ := Format(text, "language.md"); !bytes.Equal(out, text) {
 			t.Errorf("language.md:%d: not in the one form:\n%s", line, out)
 		}
 	}
-	if found["dlk"] < 8 || found["dlk-lines"] == 0 || found["dlk-holes"] == 0 {
+	if found["dlk"] < 8 || found["dlk-lines"] == 0 {
 		t.Errorf("examples found: %v", found)
 	}
 }

@@ -58,7 +58,10 @@ func (c *checker) numberOr(e *expr, also []string) Expr {
 
 // condition reads an expression that is true or false; there, settings may be named.
 func (c *checker) condition(e *expr) Expr {
-	r := exprReader{c: c, settings: true}
+	return c.asCondition(exprReader{c: c, settings: true}, e)
+}
+
+func (c *checker) asCondition(r exprReader, e *expr) Expr {
 	out := r.read(e)
 	if !isCondition(out) {
 		c.fault(CodeNotANumber, c.exprSpan(e), "this is a number, and a condition belongs here", "", "compare it: `… > 0`")
@@ -70,6 +73,8 @@ func (c *checker) condition(e *expr) Expr {
 type exprReader struct {
 	c        *checker
 	settings bool     // settings may be named
+	where    bool     // and lines that may be there too
+	arg      bool     // it is an argument of min or max
 	also     []string // words that an unknown name could have been meant to be
 	e        *expr
 	next     int // the operand to read: 0 is First, i is Rest[i-1]
@@ -176,7 +181,7 @@ func operandPos(t *term) lexer.Position {
 
 func (r *exprReader) operand(t *term) Expr {
 	at := r.c.f.span(operandPos(t), t.EndPos)
-	inner := exprReader{c: r.c, settings: r.settings}
+	inner := exprReader{c: r.c, settings: r.settings, where: r.where}
 	switch {
 	case t.Int != nil:
 		return &Num{Value: t.Int.value, At: at}
@@ -185,6 +190,7 @@ func (r *exprReader) operand(t *term) Expr {
 	case t.Call != nil:
 		call := &Call{Fn: t.Call.Fn, At: at}
 		for _, a := range t.Call.Args {
+			inner.arg = true
 			arg := inner.read(a)
 			if isCondition(arg) {
 				r.c.fault(CodeNotANumber, r.c.exprSpan(a), "`"+call.Fn+"` works on numbers, and this is true or false", "", "")
@@ -193,34 +199,21 @@ func (r *exprReader) operand(t *term) Expr {
 		}
 		return call
 	case t.Any != nil:
-		r.c.hole(t.Any)
-		return &Num{At: at}
+		return r.hole(t)
 	}
 	ref := &Ref{Name: t.Name, Setting: isSetting(t.Name), At: at}
 	switch {
 	case ref.Setting && r.c.mentioned[t.Name]: // a let was called so
 	case ref.Setting && !r.settings:
 		r.c.fault(CodeSettingRef, at, "the setting "+quote(t.Name)+" has no place in a number", "A condition may name it; a let and a time may not, since a run can override it.", "make a let for the number and use it in both places")
+	case ref.Setting && r.where && t.Name == "horizon":
+		r.c.fault(CodeSettingRef, at, "`horizon` has no place in `where`", "By default it follows from the last tick of all members, so it cannot say which of them there are.", "compare the lets that the ticks are made of")
 	case ref.Setting && !numericSetting(t.Name):
 		r.c.fault(CodeSettingRef, at, "the setting "+quote(t.Name)+" is not a number", "A condition compares numbers: servers, quorum, lock-delay, horizon.", "")
 	case !ref.Setting:
-		r.c.refs = append(r.c.refs, nameRef{name: t.Name, at: at, scope: r.c.top().scope, also: r.also})
+		r.c.refs = append(r.c.refs, nameRef{name: t.Name, at: at, scope: r.c.top().scope, also: r.also, maybe: r.where})
 	}
 	return ref
-}
-
-// hole answers a choice that is left open.
-func (c *checker) hole(h *hole) {
-	c.notBuilt(h.Pos, h.Any)
-	bounds := []*bound{h.Step}
-	for _, it := range h.Items {
-		bounds = append(bounds, it.Lo, it.Hi)
-	}
-	for _, b := range bounds {
-		if b != nil && b.Name != "" {
-			c.mentioned[b.Name] = true
-		}
-	}
 }
 
 // isCondition tells conditions from numbers.

@@ -10,6 +10,7 @@ import (
 func (c *checker) names() {
 	used := c.letNames()
 	c.cycles()
+	c.maybeNames()
 	for _, n := range c.named {
 		if !c.clients[n.name] && !c.mentioned[n.name] {
 			hint := ""
@@ -30,7 +31,12 @@ func (c *checker) letNames() map[string]bool {
 	topNames := letsIn(top)
 	for _, r := range c.refs {
 		used[r.name] = true
-		if r.scope.lets[r.name] != nil || top.lets[r.name] != nil || c.mentioned[r.name] {
+		named := r.scope.maybes[r.name] != nil || top.maybes[r.name] != nil
+		if r.scope.lets[r.name] != nil || top.lets[r.name] != nil || r.maybe && named || c.mentioned[r.name] {
+			continue
+		}
+		if named {
+			c.fault(CodeUnknownName, r.at, quote(r.name)+" is a line, and no number", "Only `where` asks whether a line is there: 1, or 0 if it is not.", "")
 			continue
 		}
 		detail, hint := "", "define it: `let "+r.name+" = …`"
@@ -180,6 +186,11 @@ func refNames(e Expr, names []string) []string {
 		for _, a := range e.Args {
 			names = refNames(a, names)
 		}
+	case *Any:
+		for _, it := range e.Hole.Items {
+			names = refNames(it.Hi, refNames(it.Lo, names))
+		}
+		names = refNames(e.Hole.Step, names)
 	}
 	return names
 }

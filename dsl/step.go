@@ -8,10 +8,11 @@ import (
 
 // stepLine reads "at T ACTOR VERB …" and "every K from T to T ACTOR VERB …".
 func (c *checker) stepLine(l *stepLine) {
+	c.holes = true
+	defer func() { c.holes = false }()
 	s := &Step{Span: c.f.rowSpan(c.row)}
 	if l.Maybe != nil {
-		c.notBuilt(l.Maybe.Pos, l.Maybe.Word)
-		s.Maybe = &Maybe{Span: c.f.textSpan(l.Maybe.Pos, l.Maybe.Word), Name: l.Maybe.Name}
+		c.maybeLine(s, l.Maybe)
 	}
 	if l.At != nil {
 		if l.At.Plus != nil {
@@ -67,6 +68,8 @@ func (c *checker) client(w *word) {
 // afterLine reads a line of an outcome block.
 func (c *checker) afterLine(l *afterLine) {
 	open := c.top()
+	c.holes, c.maybe = true, open.maybe
+	defer func() { c.holes = false }()
 	if open.kind != outcomeFrame {
 		if open.kind == badFrame { // whose block it is cannot be known, but the line can be wrong by itself
 			c.doing(&Step{Span: c.f.rowSpan(c.row), When: When{Kind: After, At: c.number(l.N)}}, l.Doing, byClient)
@@ -108,10 +111,8 @@ func (c *checker) netPart(s *Step, l *netPart) {
 // servers reads a list of servers.
 func (c *checker) servers(list []*servers) []ServerRange {
 	var out []ServerRange
+	var hole *Hole // that the servers from here on belong to
 	for _, l := range list {
-		if l.Any != "" {
-			c.notBuilt(l.Pos, l.Any)
-		}
 		r := ServerRange{Span: c.f.textSpan(l.Lo.Pos, l.Lo.Text), Lo: c.serverNumber(l.Lo)}
 		r.Hi = r.Lo
 		if l.Hi != nil {
@@ -122,7 +123,17 @@ func (c *checker) servers(list []*servers) []ServerRange {
 			}
 		}
 		c.ranges = append(c.ranges, rangeRef{servers: r, scope: c.top().scope})
-		out = append(out, r)
+		if l.Any != "" {
+			hole = c.newHole(ServerHole, c.f.textSpan(l.Pos, l.Any))
+			out = append(out, ServerRange{Span: hole.Span, Hole: hole})
+		}
+		if hole == nil {
+			out = append(out, r)
+			continue
+		}
+		hole.Servers = append(hole.Servers, r)
+		hole.Span.End = r.Span.End
+		out[len(out)-1].Span.End = r.Span.End
 	}
 	return out
 }
@@ -264,5 +275,9 @@ func (c *checker) openOutcome(s *Step, when *word) {
 	}
 	o := &Outcome{Span: c.f.rowSpan(c.row), Words: []string{name}}
 	s.Outcomes = append(s.Outcomes, o)
-	c.push(&frame{kind: outcomeFrame, scope: c.top().scope, step: s, outcome: o})
+	in := c.top().maybe
+	if s.Maybe != nil {
+		in = s.Maybe.Hole
+	}
+	c.push(&frame{kind: outcomeFrame, scope: c.top().scope, step: s, outcome: o, maybe: in})
 }

@@ -36,7 +36,7 @@ func (f *file) unexpected(r *row, pos lexer.Position, message string) {
 	want := wanted(expected, before.Value)
 	switch {
 	case i == 0:
-		hint := "a line starts with a setting, scenario, let, at, every, run, sweep, expect, +N or }"
+		hint := "a line starts with a setting, scenario, let, at, every, maybe, run, sweep, explore, expect, +N or }"
 		if len(r.tokens) > 1 && isVerb(r.tokens[1].Value) {
 			hint = "write `+" + r.tokens[0].Value + " " + r.tokens[1].Value + " …` in an outcome block, `at " + r.tokens[0].Value + " CLIENT " + r.tokens[1].Value + " …` elsewhere"
 		}
@@ -147,7 +147,7 @@ func strayHint(r *row, i int) string {
 	case before.Value == "}":
 		return "only `when OUTCOME {` can follow a closing brace"
 	case t.Value == "{":
-		return "only run, sweep and steps open a block"
+		return "only run, sweep, explore and steps open a block"
 	case t.Value == "until" || t.Value == "every":
 		return "`every K [until T]` follows `retry`"
 	}

@@ -289,9 +289,11 @@ type (
 		Hi *bound `parser:"('..' @@)?"`
 	}
 	bound struct {
-		Minus *sign    `parser:"( (?= '-') @@ )?"`
-		Int   *decimal `parser:"( @Int"`
-		Name  string   `parser:"| @Ident )"`
+		Pos    lexer.Position
+		EndPos lexer.Position
+		Minus  *sign    `parser:"( (?= '-') @@ )?"`
+		Int    *decimal `parser:"( @Int"`
+		Name   string   `parser:"| @Ident )"`
 	}
 
 	// sign is a sign that belongs to what follows it: the minus of -1, the plus of +1, not.

@@ -219,13 +219,7 @@ func axisValues(a *dsl.Axis, ev *evaluator, room axisRoom, faults *faultList) []
 		if e == nil {
 			return otherwise
 		}
-		varies := false
-		refs(e, func(r *dsl.Ref) {
-			if slot, ok := ev.sc.slot(r.Name); ok && ev.sc.nodes[slot].varies {
-				varies = true
-			}
-		})
-		if varies {
+		if ev.sc.exprVaries(e) {
 			faults.add(dsl.CodeAxis, e.Span(), fmt.Sprintf("the values of %s depend on what the sweep varies", a.Name), "", "")
 			bad = true
 			return otherwise

@@ -52,6 +52,7 @@ type field struct {
 	step  int32
 	code  code
 	at    dsl.Span
+	late  int32 // 1 plus the number of the late hole that it is the value of, plus a constant; 0 for none
 }
 
 // ClaimValues is the numbers of a claim in one cell. What the claim does not have is zero.
@@ -68,23 +69,40 @@ type Binder struct {
 	plan    *Plan
 	prog    engine.Program
 	bad     []bool // steps with a number that is wrong: no further complaints about them
+	gone    []bool // steps of lines that are not there
 	claims  []ClaimValues
-	cell    []int64
+	cell    []int64 // of a family: the holes' values
+	choice  []int64
+	late    []engine.Hole
+	last    engine.Tick // the last scheduled one
 	windows []window
 	series  []window
+	moving  []window // whose start waits for a late hole
 }
 
 // Binder makes a binder for one worker.
 func (p *Plan) Binder() *Binder {
-	b := &Binder{evaluator: p.proto.fork(), plan: p, prog: p.proto.prog, bad: slices.Clone(p.proto.bad), claims: slices.Clone(p.proto.claims)}
+	b := &Binder{evaluator: p.proto.fork(), plan: p, prog: p.proto.prog, bad: slices.Clone(p.proto.bad), gone: p.proto.gone, claims: slices.Clone(p.proto.claims)}
 	b.prog.Steps = slices.Clone(b.prog.Steps)
 	b.prog.Messages = slices.Clone(b.prog.Messages)
+	if p.family != nil {
+		b.gone = make([]bool, len(p.proto.gone))
+		b.prog.Roots = slices.Clone(b.prog.Roots)
+		b.prog.ServerIDs = slices.Clone(b.prog.ServerIDs)
+	}
 	b.faults.where = b.where
 	return b
 }
 
 func (b *Binder) where() (string, bool) {
 	w, _ := b.plan.where()
+	if b.plan.family != nil {
+		text := b.choiceText()
+		if text == "" {
+			return w, false
+		}
+		return strings.TrimRight("with "+text+" "+w, " "), true
+	}
 	if len(b.cell) == 0 {
 		return w, false
 	}
@@ -105,17 +123,14 @@ func (b *Binder) Bind(cell []int64) (*engine.Program, dsl.Diagnostics) {
 }
 
 func (b *Binder) bind(cell []int64) (*engine.Program, bool) {
-	if b.faults.n > 0 {
-		copy(b.bad, b.plan.proto.bad)
-		b.faults.reset()
-	}
+	b.restart()
 	b.cell = cell
 	b.settle(b.sc.moving, cell)
 	b.fill(b.plan.fields)
 	b.checkSettings()
-	last := b.checkSchedule()
+	b.last = b.checkSchedule()
 	if b.sc.nodes[setHorizon].from == byDefault {
-		b.slots[setHorizon], b.good[setHorizon] = int64(last+HorizonSlack), true
+		b.slots[setHorizon], b.good[setHorizon] = int64(b.last+HorizonSlack), true
 	}
 	b.fillClaims()
 	if b.faults.n > 0 || b.plan.faulty {
@@ -125,7 +140,15 @@ func (b *Binder) bind(cell []int64) (*engine.Program, bool) {
 	return &b.prog, true
 }
 
-// Claim gives the numbers of the i-th claim in the cell that was bound last.
+// restart forgets what was wrong with the cell before.
+func (b *Binder) restart() {
+	if b.faults.n > 0 {
+		copy(b.bad, b.plan.proto.bad)
+		b.faults.reset()
+	}
+}
+
+// Claim gives the numbers of the i-th claim in the cell, slice or member that was bound last.
 func (b *Binder) Claim(i int) ClaimValues { return b.claims[i] }
 
 // Settings gives every setting in the cell that was bound last, in the language's order.
@@ -142,10 +165,14 @@ func (b *Binder) Settings() []Value {
 	return out
 }
 
-// Lets gives every let in the cell that was bound last, in file order.
+// Lets gives every let in the cell, slice or member that was bound last, in file order; in a slice the late holes have
+// their first values. A let that is left open, which nothing depends on, is missing.
 func (b *Binder) Lets() []Value {
-	out := make([]Value, 0, len(b.sc.nodes)-int(numSettings))
-	for i := int(numSettings); i < len(b.sc.nodes); i++ {
+	out := make([]Value, 0, b.sc.named-int(numSettings))
+	for i := int(numSettings); i < b.sc.named; i++ {
+		if !b.good[i] {
+			continue
+		}
 		out = append(out, Value{Name: b.sc.nodes[i].name, N: b.slots[i]})
 	}
 	return out
@@ -155,10 +182,23 @@ func (b *Binder) Lets() []Value {
 func (b *Binder) fill(fields []field) {
 	for i := range fields {
 		f := &fields[i]
+		if b.gone[f.step] {
+			continue
+		}
 		n, ok := b.eval(f.code)
 		if ok && (n < int64(f.kind.least()) || n > int64(MaxTick)) {
 			ok = false
 			b.outOfRange(f, n)
+		}
+		hole := int32(0)
+		if b.prog.Holes != nil {
+			hole = f.late
+		}
+		if n := n + int64(b.reach(hole)); ok && n > int64(MaxTick) {
+			ok = false
+			b.pickLate(hole, int64(b.prog.Holes[hole-1].N)-1)
+			b.outOfRange(f, n)
+			b.pickLate(hole, -1)
 		}
 		if !ok {
 			b.bad[f.step] = true
@@ -168,14 +208,14 @@ func (b *Binder) fill(fields []field) {
 		s := &b.prog.Steps[f.step]
 		switch f.kind {
 		case fieldAt:
-			s.At = v
+			s.At, s.Hole = v, hole
 		case fieldEvery:
 			s.K = v
 		case fieldLast:
 			s.Last = v
 		case fieldTTL:
 			s.TTL = v
-			if v == 0 && len(b.plan.Axes) == 0 {
+			if v == 0 && len(b.plan.Axes) == 0 && !b.varies(f.code) {
 				b.faults.warn(dsl.CodeZeroTTL, f.at, "a lease with ttl 0 holds for no tick", "A lease taken at t covers [t, t+ttl), which is empty here: the grant is over before anything can be done under it.", "")
 			}
 		case fieldRetry:
@@ -195,6 +235,22 @@ func (b *Binder) fill(fields []field) {
 		case fieldMessage:
 			b.prog.Messages[f.index].At = v
 		}
+	}
+}
+
+// reach is how far the tick of a line that waits for a late hole, by 1 plus its number, can be from the first one.
+func (b *Binder) reach(hole int32) engine.Tick {
+	if hole == 0 || b.prog.Holes == nil {
+		return 0
+	}
+	h := &b.prog.Holes[hole-1]
+	return engine.Tick(h.N-1) * h.By
+}
+
+// pickLate lets a fault name the value of a late hole that it is about.
+func (b *Binder) pickLate(hole int32, value int64) {
+	if hole > 0 {
+		b.choice[b.plan.family.late[hole-1]] = value
 	}
 }
 

@@ -36,6 +36,8 @@ type window struct {
 	client, line int32
 	start, end   engine.Tick
 	k, last      engine.Tick
+	hole         int32       // 1 plus the late hole that the start waits for
+	fixedEnd     bool        // the end waits for none
 	reach        engine.Tick // the furthest end of this and all earlier windows of the client
 	reachLine    int32       // the line and start of the pause that reaches it
 	reachStart   engine.Tick
@@ -47,6 +49,7 @@ type stepCheck struct {
 	step  int32
 	root  bool
 	own   bool // done by its client, so that it cannot be done in a pause
+	open  bool // servers that its messages depend on are left open
 	pairs []messagePair
 }
 
@@ -66,6 +69,13 @@ func newStepCheck(s *dsl.Step, i int32, prog *engine.Program) stepCheck {
 		c.own = step.Client != engine.None
 	}
 	c.pairs = messagePairs(s, step, prog)
+	open := func(list []dsl.ServerRange) {
+		c.open = c.open || slices.ContainsFunc(list, func(r dsl.ServerRange) bool { return r.Hole != nil })
+	}
+	open(s.On)
+	for k := range s.Messages {
+		open(s.Messages[k].Servers)
+	}
 	return c
 }
 
@@ -134,14 +144,14 @@ func messagePairs(s *dsl.Step, step *engine.Step, prog *engine.Program) []messag
 func (b *Binder) checkSchedule() engine.Tick {
 	var last engine.Tick
 	var firings int64
-	b.windows, b.series = b.windows[:0], b.series[:0]
+	b.windows, b.series, b.moving = b.windows[:0], b.series[:0], b.moving[:0]
 	for i := range b.plan.checks {
 		c := &b.plan.checks[i]
 		s := &b.prog.Steps[c.step]
-		if b.bad[c.step] {
+		if b.bad[c.step] || b.gone[c.step] {
 			continue
 		}
-		final := s.At
+		final := s.At + b.reach(s.Hole)
 		if s.Repeat == engine.Every {
 			if s.Last < s.At {
 				b.faults.add(dsl.CodeEmptyEvery, c.src.When.To.Span(), fmt.Sprintf("from %d to %d is an empty stretch", s.At, s.Last), "The line would never be done.", "")
@@ -173,20 +183,25 @@ func (b *Binder) checkSchedule() engine.Tick {
 
 // addPause notes the stretches of an absolute pause; final is the last tick at which it starts.
 func (b *Binder) addPause(c *stepCheck, s *engine.Step, final engine.Tick) {
-	w := window{client: s.Client, line: s.Line, start: s.At}
+	w := window{client: s.Client, line: s.Line, start: s.At, hole: s.Hole}
 	switch {
 	case s.PauseFor != engine.Tick(engine.None):
 		w.end = s.At + s.PauseFor
 	case s.UntilPlus:
 		w.end = s.At + s.PauseUntil
 	case s.PauseUntil < final:
+		b.pickLast(s)
 		b.faults.add(dsl.CodePauseEnd, c.src.Until.Span, fmt.Sprintf("the pause starts at %d and would end before, at %d", final, s.PauseUntil), "", "")
+		b.pickLate(s.Hole, -1)
 		return
 	default:
-		w.end, final = s.PauseUntil, s.At // later ones fall into the first
+		w.end, w.fixedEnd = s.PauseUntil, true
+		final = s.At // later ones fall into the first
 	}
 	switch length := w.end - w.start; {
 	case length == 0:
+	case w.hole > 0:
+		b.moving = append(b.moving, w)
 	case s.Repeat == engine.Every && final > s.At:
 		// A pause that comes due while the one before lasts is dropped like everything that is done "every" so often.
 		w.k, w.last = (length+s.K-1)/s.K*s.K, final
@@ -199,6 +214,7 @@ func (b *Binder) addPause(c *stepCheck, s *engine.Step, final engine.Tick) {
 // checkPaused finds the absolute steps that lie inside an absolute pause of their client. At the tick of the pause itself
 // the order of the lines decides.
 func (b *Binder) checkPaused() {
+	b.checkMovingPauses()
 	if len(b.windows)+len(b.series) == 0 {
 		return
 	}
@@ -216,13 +232,90 @@ func (b *Binder) checkPaused() {
 	for i := range b.plan.checks {
 		c := &b.plan.checks[i]
 		s := &b.prog.Steps[c.step]
-		if c.own && s.Repeat == engine.Once && !b.bad[c.step] {
+		if !c.own || s.Repeat != engine.Once || b.bad[c.step] || b.gone[c.step] {
+			continue
+		}
+		if s.Hole == 0 {
 			b.checkOnePaused(c, s)
+			continue
+		}
+		if !b.pauses(s.Client) {
+			continue
+		}
+		hole, at := b.prog.Holes[s.Hole-1], *s
+		for k := range hole.N {
+			b.pickLate(s.Hole, int64(k))
+			if b.checkOnePaused(c, &at) {
+				break
+			}
+			at.At += hole.By
+		}
+		b.pickLate(s.Hole, -1)
+	}
+}
+
+// pauses tells whether a client has an absolute pause at a known tick.
+func (b *Binder) pauses(client int32) bool {
+	of := func(w window) bool { return w.client == client }
+	return slices.ContainsFunc(b.windows, of) || slices.ContainsFunc(b.series, of)
+}
+
+// checkMovingPauses finds the absolute steps that lie inside an absolute pause which waits for a late hole, for some value.
+func (b *Binder) checkMovingPauses() {
+	for i := range b.moving {
+		w := &b.moving[i]
+		for k := range b.plan.checks {
+			c := &b.plan.checks[k]
+			s := &b.prog.Steps[c.step]
+			if c.own && s.Repeat == engine.Once && s.Client == w.client && !b.bad[c.step] && !b.gone[c.step] {
+				b.checkMovingPause(c, s, *w)
+			}
 		}
 	}
 }
 
-func (b *Binder) checkOnePaused(c *stepCheck, s *engine.Step) {
+func (b *Binder) checkMovingPause(c *stepCheck, s *engine.Step, w window) {
+	hole := b.prog.Holes[w.hole-1]
+	for k := range hole.N {
+		shift := engine.Tick(k) * hole.By
+		at, end := w.start+shift, w.end
+		if !w.fixedEnd {
+			end += shift
+		}
+		first := at // of the ticks at which a step would be inside
+		if s.Line <= w.line {
+			first++
+		}
+		t, value := s.At, int64(k)
+		switch {
+		case s.Hole == w.hole:
+			t += shift
+		case s.Hole > 0:
+			other := b.prog.Holes[s.Hole-1]
+			if value = 0; t < first {
+				value = int64((first - t + other.By - 1) / other.By)
+			}
+			if value = min(value, int64(other.N)-1); value >= 0 {
+				t += engine.Tick(value) * other.By
+			}
+		}
+		if first <= t && t < end {
+			b.pickLate(w.hole, int64(k))
+			if s.Hole > 0 {
+				b.pickLate(s.Hole, value)
+			}
+			at := *s
+			at.At = t
+			b.paused(c, &at, w.line, w.start+shift, end)
+			b.pickLate(w.hole, -1)
+			b.pickLate(s.Hole, -1)
+			return
+		}
+	}
+}
+
+// checkOnePaused looks for the pause that a step is in, reports it and tells whether there is one.
+func (b *Binder) checkOnePaused(c *stepCheck, s *engine.Step) bool {
 	// The first window that starts after the step; the ones before it are those that could hold the step.
 	n := sort.Search(len(b.windows), func(i int) bool {
 		w := &b.windows[i]
@@ -231,7 +324,7 @@ func (b *Binder) checkOnePaused(c *stepCheck, s *engine.Step) {
 	if n > 0 {
 		if w := &b.windows[n-1]; w.client == s.Client && w.reach > s.At {
 			b.paused(c, s, w.reachLine, w.reachStart, w.reach)
-			return
+			return true
 		}
 	}
 	for i := range b.series {
@@ -243,9 +336,10 @@ func (b *Binder) checkOnePaused(c *stepCheck, s *engine.Step) {
 		end := start + w.end - w.start
 		if s.At < end && (start < s.At || w.line < s.Line) {
 			b.paused(c, s, w.line, start, end)
-			return
+			return true
 		}
 	}
+	return false
 }
 
 func (b *Binder) paused(c *stepCheck, s *engine.Step, line int32, start, end engine.Tick) {
@@ -265,11 +359,17 @@ func (b *Binder) checkMessages(c *stepCheck, s *engine.Step, final engine.Tick) 
 			if m.Reply {
 				what = "the answer would be heard"
 			}
+			b.pickLast(s)
 			b.faults.add(dsl.CodeMessageOrder, c.src.Messages[k].Span, fmt.Sprintf("%s at %d, before it is sent at %d", what, m.At, final), "", "")
+			b.pickLate(s.Hole, -1)
 			return
 		}
 	}
-	for _, p := range c.pairs {
+	pairs := c.pairs
+	if c.open {
+		pairs = messagePairs(c.src, s, &b.prog)
+	}
+	for _, p := range pairs {
 		if b.slots[setServers] <= int64(p.servers) {
 			continue
 		}
@@ -288,10 +388,21 @@ func (b *Binder) checkMessages(c *stepCheck, s *engine.Step, final engine.Tick) 
 			heard += s.At
 		}
 		if heard < lands {
+			if land.Plus {
+				b.pickLast(s)
+			}
 			b.faults.add(dsl.CodeMessageOrder, c.src.Messages[p.reply].Span, "the answer would be heard before the request lands",
 				fmt.Sprintf("It is heard at %s and lands at %s.", offset(heard, land.Plus && reply.Plus), offset(lands, land.Plus && reply.Plus)), "")
+			b.pickLate(s.Hole, -1)
 			return
 		}
+	}
+}
+
+// pickLast lets a fault name the last value of the late hole that a step waits for.
+func (b *Binder) pickLast(s *engine.Step) {
+	if s.Hole > 0 {
+		b.pickLate(s.Hole, int64(b.prog.Holes[s.Hole-1].N)-1)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // Unit is a file that is ready to run.
 type Unit struct {
 	Script *dsl.Script
-	// Plans holds one plan for each run and sweep block in file order, or one without a name for a file without blocks.
+	// Plans holds one plan for each block in file order, or one without a name for a file without blocks.
 	Plans []*Plan
 	over  []setValue
 	room  room
@@ -29,21 +29,29 @@ func Compile(s *dsl.Script, over []Override) (*Unit, dsl.Diagnostics) {
 	f := &faultList{}
 	u := &Unit{Script: s, over: overrides(s, over, f), room: fullRoom()}
 	if len(s.Blocks) == 0 {
-		u.Plans = append(u.Plans, u.checkedPlan(nil, nil, f))
+		u.Plans = append(u.Plans, u.checkedPlan(nil, dsl.RunBlock, nil, f))
 	}
 	for _, b := range s.Blocks {
-		if b.Kind == dsl.ExploreBlock {
-			continue
-		}
 		if f.plan++; !u.roomForLines(b, f) {
 			break
 		}
-		u.Plans = append(u.Plans, u.checkedPlan(b, nil, f))
+		u.Plans = append(u.Plans, u.checkedPlan(b, b.Kind, nil, f))
 	}
 	if f.n > 0 {
 		return nil, f.diagnostics(len(u.Plans))
 	}
 	return u, f.diagnostics(len(u.Plans))
+}
+
+// Explore builds the one family of a file without blocks. Its claims are those of the top level.
+func Explore(s *dsl.Script, over []Override) (*Unit, dsl.Diagnostics) {
+	f := &faultList{}
+	u := &Unit{Script: s, over: overrides(s, over, f), room: fullRoom()}
+	u.Plans = append(u.Plans, u.checkedPlan(nil, dsl.ExploreBlock, nil, f))
+	if f.n > 0 {
+		return nil, f.diagnostics(1)
+	}
+	return u, f.diagnostics(1)
 }
 
 // Sweep builds a sweep over axes that the file does not have: of the named run, or with the name "" of the top level alone.
@@ -59,7 +67,7 @@ func (u *Unit) Sweep(run string, specs []AxisSpec) (*Plan, dsl.Diagnostics) {
 	if f.n > 0 {
 		return nil, f.diagnostics(1)
 	}
-	p := alone.checkedPlan(block, axes, f)
+	p := alone.checkedPlan(block, dsl.RunBlock, axes, f)
 	if f.n > 0 {
 		return nil, f.diagnostics(1)
 	}
@@ -81,7 +89,7 @@ func (u *Unit) runBlock(name string) (*dsl.Block, bool) {
 func (u *Unit) roomForLines(b *dsl.Block, f *faultList) bool {
 	u.room.lines -= int64(lines(&u.Script.Body) + lines(&b.Body))
 	if u.room.lines < 0 {
-		f.add(dsl.CodeLimit, b.Span, fmt.Sprintf("the runs and sweeps have more than %d lines in all", MaxLines),
+		f.add(dsl.CodeLimit, b.Span, fmt.Sprintf("the blocks have more than %d lines in all", MaxLines),
 			"Each has the top level's lines as well as its own.", "put fewer blocks into one file")
 	}
 	return u.room.lines >= 0
@@ -99,30 +107,41 @@ func steps(list []*dsl.Step) int {
 	return n
 }
 
-// checkedPlan builds a plan and computes all of its cells once.
-func (u *Unit) checkedPlan(b *dsl.Block, axes []Axis, f *faultList) *Plan {
-	p := u.newPlan(b, axes, f)
-	if u.room.work -= p.Cells * p.work(); u.room.work < 0 {
-		f.add(dsl.CodeLimit, p.at, "computing the cells of the sweeps takes too long",
-			fmt.Sprintf("The lines and operations of a cell, times the cells, may be %d at most.", MaxCellWork), "sweep fewer values, or a shorter schedule")
-		p.Cells = 1
+// checkedPlan builds a plan and computes all of its cells or slices once.
+func (u *Unit) checkedPlan(b *dsl.Block, kind dsl.BlockKind, axes []Axis, f *faultList) *Plan {
+	p := u.newPlan(b, kind, axes, f)
+	n := p.Cells
+	if p.family != nil {
+		n = p.family.raw
 	}
-	p.check(f)
+	if u.room.work -= n * p.work(); u.room.work < 0 {
+		f.add(dsl.CodeLimit, p.at, "computing the cells of the sweeps and the slices of the families takes too long",
+			fmt.Sprintf("The lines and operations of a cell or slice, times their number, may be %d at most.", MaxCellWork), "sweep or explore fewer values, or a shorter schedule")
+		p.Cells = 1
+		if p.family != nil {
+			p.family.broken = true
+		}
+	}
+	if p.family != nil {
+		p.checkFamily(f)
+	} else {
+		p.check(f)
+	}
 	return p
 }
 
-func (u *Unit) newPlan(b *dsl.Block, axes []Axis, f *faultList) *Plan {
-	p := &Plan{Overridden: len(u.over) > 0, Cells: 1}
+func (u *Unit) newPlan(b *dsl.Block, kind dsl.BlockKind, axes []Axis, f *faultList) *Plan {
+	p := &Plan{Kind: kind, Overridden: len(u.over) > 0, Cells: 1}
 	bodies := []*dsl.Body{&u.Script.Body}
 	if b != nil {
-		p.Name, p.Kind, p.Line, p.at = b.Name, b.Kind, b.Span.Start.Line, b.Span
+		p.Name, p.Line, p.at = b.Name, b.Span.Start.Line, b.Span
 		bodies = append(bodies, &b.Body)
 	}
 	before := f.n
 	f.where = p.where
 	defer func() { f.where = nil }()
 	outside := axes != nil // the axes are not the file's, and then its claims are not about the plan
-	if p.Kind == dsl.SweepBlock {
+	if kind == dsl.SweepBlock {
 		axes = blockAxes(b, bodies, u.over, u.room.cells, f)
 	}
 	p.Axes = axes
@@ -131,21 +150,42 @@ func (u *Unit) newPlan(b *dsl.Block, axes []Axis, f *faultList) *Plan {
 	}
 	u.room.cells -= p.Cells
 	p.sc = newScope(bodies, axes, u.over)
+	roots := rootSteps(bodies, p.sc, u.over)
+	if !outside {
+		for _, body := range bodies {
+			p.Claims = append(p.Claims, body.Expects...)
+		}
+	}
+	holes := p.reached(b, roots)
+	if kind != dsl.ExploreBlock {
+		for _, h := range holes {
+			openHole(h, f)
+		}
+	}
 	p.sc.sort()
 	ev := newEvaluator(p.sc, f)
 	ev.compileNodes()
 	ev.settle(ev.sc.fixed, nil)
-	sh := shaper{plan: p, ev: ev, texts: map[string]int32{}, owners: map[string]int32{}, clients: map[string]int32{}}
-	var claims []*dsl.Expect
-	if !outside {
-		for _, body := range bodies {
-			claims = append(claims, body.Expects...)
-		}
+	if kind == dsl.ExploreBlock {
+		p.family = newFamily(holes, ev, &u.room, f)
 	}
-	sh.layout(u.Script.Clients, bodies, claims)
+	sh := shaper{plan: p, ev: ev, texts: map[string]int32{}, owners: map[string]int32{}, clients: map[string]int32{}}
+	sh.layout(u.Script.Clients, roots)
 	p.proto = &Binder{
 		evaluator: *ev, plan: p, prog: sh.prog,
-		bad: make([]bool, len(sh.prog.Steps)), claims: make([]ClaimValues, len(p.Claims)),
+		bad: make([]bool, len(sh.prog.Steps)), gone: make([]bool, len(sh.prog.Steps)), claims: make([]ClaimValues, len(p.Claims)),
+	}
+	if p.family != nil {
+		p.proto.prog.Ties = b != nil && b.Ties
+		p.family.ties = p.proto.prog.Ties
+		if b != nil {
+			for _, e := range b.Where {
+				p.family.where = append(p.family.where, ev.add(e))
+			}
+			p.proto.evaluator = *ev
+		}
+		p.findLate()
+		p.family.count(p, &u.room, f)
 	}
 	p.proto.fill(sh.constants)
 	p.faulty = f.n > before

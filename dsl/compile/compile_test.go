@@ -826,7 +826,7 @@ func TestSweepFromOutside(t *testing.T) {
 func TestBindAgain(t *testing.T) {
 	s := parse(t, "let x = 1\nat 10 / x A pause for x\nat 14 A acquire ttl 7 arrives 20 - x\nsweep \"s\" over x in 1..4 {\n  expect grants 1\n}\n")
 	f := &faultList{}
-	p := (&Unit{Script: s, room: fullRoom()}).newPlan(s.Blocks[0], nil, f)
+	p := (&Unit{Script: s, room: fullRoom()}).newPlan(s.Blocks[0], dsl.SweepBlock, nil, f)
 	if f.n > 0 {
 		t.Fatal(f.list)
 	}

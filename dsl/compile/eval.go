@@ -36,7 +36,7 @@ func (ev *evaluator) add(e dsl.Expr) code {
 	if e == nil {
 		return code{}
 	}
-	c := ev.cb.add(e, func(r *dsl.Ref) (int32, bool) { return ev.sc.slot(r.Name) })
+	c := ev.cb.add(e, ev.sc.leaf)
 	if n := ev.cb.deep; n > len(ev.stack) {
 		ev.stack = make([]int64, n)
 	}
@@ -95,6 +95,10 @@ func (ev *evaluator) name(i int32, cell []int64) {
 	v, ok := n.value, true
 	switch {
 	case n.from == byAxis:
+		v = cell[n.axis]
+	case n.from == byHole && n.axis < 0:
+		ok = false // nothing that is done or claimed depends on it
+	case n.from == byHole:
 		v = cell[n.axis]
 	case n.from == byExpr:
 		v, ok = ev.eval(n.code)

@@ -53,8 +53,8 @@ type codebook struct {
 	deep  int // the deepest stack that any of them needs
 }
 
-// resolver gives the slot of a name.
-type resolver func(r *dsl.Ref) (int32, bool)
+// resolver gives the slot of a name or of a hole.
+type resolver func(leaf dsl.Expr) (int32, bool)
 
 func (cb *codebook) add(e dsl.Expr, slot resolver) code {
 	lo := len(cb.ins)
@@ -115,6 +115,12 @@ func (cb *codebook) emit(e dsl.Expr, slot resolver, depth int) {
 		default:
 			cb.put(opSlot, int64(s), e.At)
 		}
+	case *dsl.Any:
+		if s, ok := slot(e); ok {
+			cb.put(opSlot, int64(s), e.At)
+		} else {
+			cb.put(opConst, 0, e.At)
+		}
 	case *dsl.Unary:
 		cb.emit(e.X, slot, depth)
 		o := opNeg
@@ -149,19 +155,19 @@ func (cb *codebook) emit(e dsl.Expr, slot resolver, depth int) {
 	}
 }
 
-// refs calls f for every name in e.
-func refs(e dsl.Expr, f func(*dsl.Ref)) {
+// leaves calls f for every name and every hole in e; the names that bound a hole are not among them.
+func leaves(e dsl.Expr, f func(leaf dsl.Expr)) {
 	switch e := e.(type) {
-	case *dsl.Ref:
+	case *dsl.Ref, *dsl.Any:
 		f(e)
 	case *dsl.Unary:
-		refs(e.X, f)
+		leaves(e.X, f)
 	case *dsl.Binary:
-		refs(e.X, f)
-		refs(e.Y, f)
+		leaves(e.X, f)
+		leaves(e.Y, f)
 	case *dsl.Call:
 		for _, a := range e.Args {
-			refs(a, f)
+			leaves(a, f)
 		}
 	}
 }

@@ -8,9 +8,16 @@ const (
 	MaxTick engine.Tick = 1_000_000_000
 	// MaxFirings bounds how often the "every" lines of one run fire in all; the engine does no more than that in a run.
 	MaxFirings = engine.MaxWork
-	// MaxCells bounds the cells of all sweeps of a file: at a few microseconds a cell they take about a minute.
+	// MaxCells bounds the cells of all sweeps of a file, and the slices and values of its families with them: at a few
+	// microseconds a cell they take about a minute.
 	MaxCells = 10_000_000
-	// MaxAxisValues bounds one axis, whose values are all kept.
+	// MaxSlices bounds the slices of a family: each is a search of its own.
+	MaxSlices = 1_000_000
+	// MaxHoles bounds the holes of a family.
+	MaxHoles = 256
+	// MaxLate bounds the late holes of a family, of which the search keeps a word of bits; further ones are part of a slice.
+	MaxLate = 64
+	// MaxAxisValues bounds one axis or hole, whose values are all kept.
 	MaxAxisValues = 1_000_000
 	// MaxLines bounds the lines of all runs and sweeps together. Each has the top level's lines and its own, so many blocks
 	// under a long top level are more than their file.

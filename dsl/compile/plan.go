@@ -2,19 +2,20 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dlock/dsl"
 	"dlock/engine"
 )
 
-// Plan is one run, or one sweep with its cells: everything about it but the numbers of a cell.
+// Plan is one run, one sweep with its cells, or one family with its members: everything about it but the numbers of one.
 type Plan struct {
 	Name string
 	Kind dsl.BlockKind
 	Line int // of the block; 0 for a file without blocks
 	Axes []Axis
-	// Cells is the number of cells: 1 for a run.
+	// Cells is the number of cells: 1 for a run and for a family.
 	Cells int64
 	// Overridden tells that the command line overrides something, so that the file's claims are not about this plan.
 	Overridden bool
@@ -25,10 +26,11 @@ type Plan struct {
 
 	sc      *scope
 	proto   *Binder // whose constants are filled in; binders are forks of it
-	fields  []field // the numbers that differ between cells
+	fields  []field // the numbers that differ between cells or members
 	claims  []claimCode
 	checks  []stepCheck
 	servers []serverRef
+	lists   []serverList
 	highest int // of the servers that the schedule names
 	family  *Family
 	at      dsl.Span
@@ -53,7 +55,15 @@ func (p *Plan) work() int64 {
 			repeated++
 		}
 	}
-	return int64(len(p.sc.moving) + len(p.fields) + len(p.proto.cb.ins) + len(p.checks)*(repeated+1) + len(p.proto.prog.Messages))
+	late := 0
+	if p.family != nil && slices.ContainsFunc(p.checks, func(c stepCheck) bool { return c.root && c.src.Verb == dsl.Pause }) {
+		for i := range p.fields {
+			if n := p.fields[i].late; n > 0 { // a tick that is compared with the pauses value by value
+				late += len(p.family.holes[p.family.late[n-1]].Values) * len(p.checks)
+			}
+		}
+	}
+	return int64(late) + int64(len(p.sc.moving)+len(p.fields)+len(p.proto.cb.ins)+len(p.checks)*(repeated+1)+len(p.proto.prog.Messages))
 }
 
 // where says which run or sweep a fault is found in.

@@ -34,25 +34,29 @@ const (
 	byDefault origin = iota
 	byConst          // a word, or a number from the command line
 	byAxis
+	byHole
 	byExpr
 )
 
-// node is a let or a setting of one plan, with the value or formula that won by precedence.
+// node is a let, a setting, a hole or a named line of one plan, with the value or formula that won by precedence.
 type node struct {
 	name   string
 	from   origin
 	value  int64 // byConst, byDefault
-	axis   int   // byAxis
+	axis   int   // byAxis; byHole: the index of the family's hole, -1 for none
 	expr   dsl.Expr
 	code   code
 	span   dsl.Span // of the formula or setting; zero when it comes from outside
 	varies bool     // differs between the cells
 }
 
-// scope is the names of one plan: the settings first, then the lets in file order.
+// scope is the names of one plan: the settings first, then the lets in file order, then the holes.
 type scope struct {
 	nodes   []node
 	lets    map[string]int32
+	named   int // settings and lets
+	maybes  map[string]int32
+	holes   map[*dsl.Hole]int32
 	fixed   []int32 // the nodes that are the same in every cell, each after those that it needs
 	moving  []int32 // the others, in such an order too
 	initial string
@@ -72,7 +76,7 @@ func defaultValue(setting int32) int64 {
 
 // newScope merges the bodies, later ones winning, then the axes, then what the command line overrides.
 func newScope(bodies []*dsl.Body, axes []Axis, over []setValue) *scope {
-	s := &scope{lets: map[string]int32{}}
+	s := &scope{lets: map[string]int32{}, maybes: map[string]int32{}, holes: map[*dsl.Hole]int32{}}
 	for i, name := range dsl.SettingNames() {
 		s.nodes = append(s.nodes, node{name: name, value: defaultValue(int32(i))})
 	}
@@ -120,7 +124,77 @@ func newScope(bodies []*dsl.Body, axes []Axis, over []setValue) *scope {
 		}
 		s.nodes[slot] = node{name: o.name, from: byConst, value: o.value}
 	}
+	s.named = len(s.nodes)
+	for i := range s.named {
+		if n := &s.nodes[i]; n.from == byExpr {
+			s.addHoles(n.expr)
+		}
+	}
 	return s
+}
+
+// addHole makes a node of a hole.
+func (s *scope) addHole(h *dsl.Hole) {
+	if _, ok := s.holes[h]; !ok {
+		s.holes[h] = int32(len(s.nodes))
+		s.nodes = append(s.nodes, node{name: h.Name, from: byHole, axis: -1, span: h.Span, varies: true})
+	}
+}
+
+// addMaybe makes a node of a line that may be there, and tells whether it can be there.
+func (s *scope) addMaybe(m *dsl.Maybe, over []setValue) bool {
+	if m == nil {
+		return true
+	}
+	if i := slices.IndexFunc(over, func(o setValue) bool { return o.name == m.Name }); i >= 0 && m.Name != "" {
+		s.maybes[m.Name] = int32(len(s.nodes))
+		s.nodes = append(s.nodes, node{name: m.Name, from: byConst, value: over[i].value})
+		return over[i].value == 1
+	}
+	s.addHole(m.Hole)
+	if m.Name != "" {
+		s.maybes[m.Name] = s.holes[m.Hole]
+	}
+	return true
+}
+
+// addStep makes nodes of the holes of a step and its blocks.
+func (s *scope) addStep(st *dsl.Step) { stepParts(st, s.addHoles, s.addHole) }
+
+func (s *scope) addHoles(e dsl.Expr) {
+	leaves(e, func(leaf dsl.Expr) {
+		if a, ok := leaf.(*dsl.Any); ok {
+			s.addHole(a.Hole)
+		}
+	})
+}
+
+// leaf finds what a name or a hole in an expression refers to.
+func (s *scope) leaf(e dsl.Expr) (int32, bool) {
+	if a, ok := e.(*dsl.Any); ok {
+		i, ok := s.holes[a.Hole]
+		return i, ok
+	}
+	r, ok := e.(*dsl.Ref)
+	if !ok {
+		return 0, false
+	}
+	if i, ok := s.slot(r.Name); ok {
+		return i, true
+	}
+	i, ok := s.maybes[r.Name]
+	return i, ok
+}
+
+// exprVaries tells whether an expression reads a name or a hole that differs between cells or members.
+func (s *scope) exprVaries(e dsl.Expr) bool {
+	varies := false
+	leaves(e, func(leaf dsl.Expr) {
+		if i, ok := s.leaf(leaf); ok && s.nodes[i].varies {
+			varies = true
+		}
+	})
+	return varies
 }
 
 func settingIndex(name string) int32 { return int32(slices.Index(dsl.SettingNames(), name)) }
@@ -140,8 +214,8 @@ func (s *scope) needs(i int32) []int32 {
 	var out []int32
 	switch {
 	case n.from == byExpr:
-		refs(n.expr, func(r *dsl.Ref) {
-			if j, ok := s.slot(r.Name); ok {
+		leaves(n.expr, func(leaf dsl.Expr) {
+			if j, ok := s.leaf(leaf); ok {
 				out = append(out, j)
 			}
 		})
@@ -191,10 +265,10 @@ type Override struct{ Name, Value string }
 
 // overrides understands the overrides against every name of the file; the last one for a name counts.
 func overrides(s *dsl.Script, over []Override, faults *faultList) []setValue {
-	names := letNames(s)
+	names, maybes := letNames(s), maybeNames(s)
 	var out []setValue
 	for _, o := range over {
-		v, problem, hint := parseOverride(o, names)
+		v, problem, hint := parseOverride(o, names, maybes)
 		if problem != "" {
 			faults.add(dsl.CodeOverride, dsl.Span{}, problem, "", hint)
 			continue
@@ -205,8 +279,15 @@ func overrides(s *dsl.Script, over []Override, faults *faultList) []setValue {
 	return out
 }
 
-func parseOverride(o Override, lets []string) (v setValue, problem, hint string) {
+func parseOverride(o Override, lets, maybes []string) (v setValue, problem, hint string) {
 	v.name = o.Name
+	if slices.Contains(maybes, o.Name) {
+		if o.Value != "0" && o.Value != "1" {
+			return v, fmt.Sprintf("%s cannot be set to %q", o.Name, o.Value), "it is a line that may be there: 1, or 0 if it is not"
+		}
+		v.value = int64(o.Value[0] - '0')
+		return v, "", ""
+	}
 	if slices.Contains(lets, o.Name) {
 		n, ok := parseInt(o.Value)
 		if !ok {
@@ -217,7 +298,7 @@ func parseOverride(o Override, lets []string) (v setValue, problem, hint string)
 	}
 	i := settingIndex(o.Name)
 	if i < 0 {
-		return v, fmt.Sprintf("nothing in the file is named %q", o.Name), didYouMean(o.Name, lets)
+		return v, fmt.Sprintf("nothing in the file is named %q", o.Name), didYouMean(o.Name, slices.Concat(lets, maybes))
 	}
 	if i == setInitial {
 		v.text = o.Value
@@ -245,6 +326,23 @@ func letNames(s *dsl.Script) []string {
 			if !seen[l.Name] {
 				seen[l.Name] = true
 				names = append(names, l.Name)
+			}
+		}
+	}
+	add(&s.Body)
+	for _, b := range s.Blocks {
+		add(&b.Body)
+	}
+	return names
+}
+
+// maybeNames lists the names of the lines that may be there, in file order.
+func maybeNames(s *dsl.Script) []string {
+	var names []string
+	add := func(b *dsl.Body) {
+		for _, st := range b.Steps {
+			if st.Maybe != nil && st.Maybe.Name != "" {
+				names = append(names, st.Maybe.Name)
 			}
 		}
 	}

@@ -19,19 +19,35 @@ type shaper struct {
 	constants []field
 }
 
-func (sh *shaper) layout(clients []string, bodies []*dsl.Body, claims []*dsl.Expect) {
-	p := sh.plan
-	p.Claims = claims
+// rootSteps lists the steps of the bodies in file order, without those that the command line takes away.
+func rootSteps(bodies []*dsl.Body, sc *scope, over []setValue) []*dsl.Step {
 	var roots []*dsl.Step
 	for _, b := range bodies {
-		roots = append(roots, b.Steps...)
+		for _, s := range b.Steps {
+			if sc.addMaybe(s.Maybe, over) {
+				sc.addStep(s)
+				roots = append(roots, s)
+			}
+		}
 	}
 	slices.SortStableFunc(roots, func(a, b *dsl.Step) int { return cmp.Compare(a.Span.Start.Offset, b.Span.Start.Offset) })
+	return roots
+}
+
+func (sh *shaper) layout(clients []string, roots []*dsl.Step) {
+	p := sh.plan
 	sh.nameClients(clients, roots)
 	for _, root := range roots {
-		sh.prog.Roots = append(sh.prog.Roots, int32(len(sh.prog.Steps)))
+		lo := int32(len(sh.prog.Steps))
+		sh.prog.Roots = append(sh.prog.Roots, lo)
 		sh.prog.Steps = append(sh.prog.Steps, engine.Step{})
 		sh.tree(root)
+		if root.Maybe == nil || p.family == nil {
+			continue
+		}
+		if slot, ok := p.sc.holes[root.Maybe.Hole]; ok {
+			p.family.lines = append(p.family.lines, maybeLine{hole: p.sc.nodes[slot].axis, steps: engine.Span{Lo: lo, Hi: int32(len(sh.prog.Steps))}})
+		}
 	}
 	for _, c := range p.Claims {
 		client := engine.None
@@ -39,7 +55,7 @@ func (sh *shaper) layout(clients []string, bodies []*dsl.Body, claims []*dsl.Exp
 			client = i
 		}
 		p.Subjects = append(p.Subjects, client)
-		p.claims = append(p.claims, claimCode{at: sh.ev.add(c.At), n: sh.ev.add(c.N), iff: sh.ev.add(c.Iff), in: sh.ev.add(c.In)})
+		p.claims = append(p.claims, claimCode{at: sh.ev.add(c.At), n: sh.ev.add(c.N), iff: sh.ev.add(c.Iff), in: sh.members(c)})
 	}
 }
 
@@ -195,18 +211,18 @@ func (sh *shaper) step(s *dsl.Step, i, client int32) {
 
 	switch {
 	case len(s.Actor.Servers) > 0:
-		out.Servers = sh.serverList(s.Actor.Servers)
+		sh.servers(s.Actor.Servers, &out.Servers, serverList{step: i, message: engine.None})
 	case len(s.From) > 0:
-		out.Servers = sh.serverList(s.From)
+		sh.servers(s.From, &out.Servers, serverList{step: i, message: engine.None})
 	default:
-		out.Servers = sh.serverList(s.On)
+		sh.servers(s.On, &out.Servers, serverList{step: i, message: engine.None})
 	}
 	messages := engine.Span{Lo: int32(len(sh.prog.Messages))}
 	for k := range s.Messages {
 		m := &s.Messages[k]
-		sh.prog.Messages = append(sh.prog.Messages, engine.Message{
-			Servers: sh.serverList(m.Servers), Reply: m.Reply, Lost: m.Lost, Plus: m.When.Plus,
-		})
+		to := engine.Message{Reply: m.Reply, Lost: m.Lost, Plus: m.When.Plus}
+		sh.servers(m.Servers, &to.Servers, serverList{step: i, message: int32(len(sh.prog.Messages))})
+		sh.prog.Messages = append(sh.prog.Messages, to)
 		if !m.Lost {
 			sh.number(fieldMessage, int32(len(sh.prog.Messages))-1, m.When.Expr, i)
 		}
@@ -274,21 +290,59 @@ func intern(list *[]string, index map[string]int32, s string) int32 {
 	return i
 }
 
-// serverList appends the servers of some ranges, in their own order and each once. A server that no setting could
-// provide is left out; the check of the cell reports it.
-func (sh *shaper) serverList(ranges []dsl.ServerRange) engine.Span {
+// serverList is the servers of a step, or of a message of it.
+type serverList struct {
+	step, message int32 // message is engine.None for the step itself
+	fixed         []int32
+	holes         []int32 // slots
+}
+
+// servers lays out the servers of some ranges. A server that no setting could provide is left out; the check of the cell
+// reports it.
+func (sh *shaper) servers(ranges []dsl.ServerRange, span *engine.Span, l serverList) {
 	if len(ranges) == 0 {
-		return engine.Span{}
+		return
 	}
-	lo := len(sh.prog.ServerIDs)
-	for _, r := range ranges {
+	name := func(r dsl.ServerRange) {
 		sh.plan.servers = append(sh.plan.servers, serverRef{hi: r.Hi, at: r.Span})
 		sh.plan.highest = max(sh.plan.highest, r.Hi)
+	}
+	for _, r := range ranges {
+		if r.Hole != nil {
+			for _, in := range r.Hole.Servers {
+				name(in)
+			}
+			l.holes = append(l.holes, sh.plan.sc.holes[r.Hole])
+			continue
+		}
+		name(r)
 		for s := r.Lo; s <= min(r.Hi, dsl.MaxServers); s++ {
-			sh.prog.ServerIDs = append(sh.prog.ServerIDs, int32(s)-1)
+			l.fixed = append(l.fixed, int32(s)-1)
 		}
 	}
-	slices.Sort(sh.prog.ServerIDs[lo:])
-	sh.prog.ServerIDs = append(sh.prog.ServerIDs[:lo], slices.Compact(sh.prog.ServerIDs[lo:])...)
-	return engine.Span{Lo: int32(lo), Hi: int32(len(sh.prog.ServerIDs))}
+	sh.prog.ServerIDs, *span = l.put(sh.prog.ServerIDs, nil)
+	sh.plan.lists = append(sh.plan.lists, l)
+}
+
+// put appends the servers of the list, in their own order and each once; without the values of the slots those of the
+// holes are missing.
+func (l *serverList) put(ids []int32, slots []int64) ([]int32, engine.Span) {
+	lo := len(ids)
+	ids = append(ids, l.fixed...)
+	if slots != nil {
+		for _, slot := range l.holes {
+			ids = append(ids, int32(slots[slot])-1)
+		}
+	}
+	slices.Sort(ids[lo:])
+	ids = append(ids[:lo], slices.Compact(ids[lo:])...)
+	return ids, engine.Span{Lo: int32(lo), Hi: int32(len(ids))}
+}
+
+// members compiles the number of members that a claim is about, which is the same in all of them.
+func (sh *shaper) members(c *dsl.Expect) code {
+	if c.In != nil && sh.plan.sc.exprVaries(c.In) {
+		sh.ev.faults.add(dsl.CodeHoleValues, c.In.Span(), "the number of members depends on a hole", "It is claimed of all members together.", "")
+	}
+	return sh.ev.add(c.In)
 }
