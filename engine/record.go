@@ -109,7 +109,7 @@ type Attempt struct {
 	Cast     Moment // when the vote that made the quorum was cast; Never() if none did
 	Yes      int32  // votes cast for it, heard or not
 	HeardYes int32  // votes it heard
-	Again    bool   // a reentrant vote is among them
+	Again    bool   // its owner held the lock already (reentrant)
 	Invalid  bool   // denied by the validity rule although a quorum was heard
 }
 

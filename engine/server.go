@@ -99,8 +99,6 @@ func (m *Machine) vote(id, sv int32) answer {
 		m.moveLease(sv, o)
 		s.voters |= 1 << o.client
 		v.Kind, v.Token, v.Lease = VoteAgain, m.rec.Leases[s.lease].Token, s.lease
-		o.again = true
-		m.rec.Attempts[o.attempt].Again = true
 	case s.held && !m.over(s, o, o.ttl, m.p.Settings.LockDelay):
 		v.Kind = VoteNo
 		if !m.over(s, o, o.ttl, 0) {
@@ -113,9 +111,11 @@ func (m *Machine) vote(id, sv int32) answer {
 	}
 	a.yes, a.token = true, v.Token
 	m.counted(id, v.Token)
-	if m.p.Settings.Tokens == TokensOrdered && v.Kind == VoteYes {
+	if m.p.Settings.Tokens == TokensOrdered {
 		v.Token = o.number
-		m.numberLease(v.Lease, o.number)
+		if v.Kind == VoteYes {
+			m.numberLease(v.Lease, o.number)
+		}
 	}
 	a.token = v.Token
 	return a
@@ -136,7 +136,8 @@ func (m *Machine) counted(id int32, token int64) {
 		o.castAt = m.cur.Tick
 	}
 	if o.attempt != None && int(o.cast) == m.p.Settings.Quorum {
-		m.rec.Attempts[o.attempt].Cast = m.cur
+		o.again = m.p.Settings.Reentrant && m.heldBefore(id)
+		m.rec.Attempts[o.attempt].Cast, m.rec.Attempts[o.attempt].Again = m.cur, o.again
 	}
 	fresh := o.verb == Acquire || o.remade
 	if m.p.Settings.Tokens == TokensOrdered && fresh && o.number == 0 {
@@ -156,6 +157,20 @@ func (m *Machine) fenceGrant(token int64) {
 	}
 }
 
+// heldBefore tells whether the asker's owner holds the lock without what the operation has won: then its grant is that of a
+// holder who asks again. A single lease that is left over from an earlier attempt makes nobody the holder.
+func (m *Machine) heldBefore(id int32) bool {
+	o := &m.ops[id]
+	n := 0
+	for sv := range m.servers {
+		m.settle(int32(sv))
+		if s := &m.servers[sv]; s.crash == None && s.op != id && m.owns(s, o) {
+			n++
+		}
+	}
+	return n >= m.p.Settings.Quorum
+}
+
 // number gives an operation whose quorum is cast its place in the ordered log; a reentrant one keeps the one it has.
 func (m *Machine) number(id int32) {
 	o := &m.ops[id]
@@ -173,7 +188,7 @@ func (m *Machine) number(id int32) {
 		}
 	}
 	for i := o.first; i < int32(len(m.rec.Votes)); i++ {
-		if v := &m.rec.Votes[i]; v.Attempt == o.attempt && o.attempt != None && v.Kind == VoteYes {
+		if v := &m.rec.Votes[i]; v.Attempt == o.attempt && o.attempt != None && (v.Kind == VoteYes || v.Kind == VoteAgain) {
 			v.Token = o.number
 		}
 	}
