@@ -28,14 +28,26 @@ type Explore struct {
 	Classes  []Class   // by laws, then final value
 	Smallest []Witness // for each broken law, in the order of the laws
 	Claims   []Claim
-	Border   *Sweep // the region of one or two open numbers, where it is small enough to draw; cells count members
-	Walked   bool   // some members were walked one by one
+	Border   *Border // of one or two open numbers, where it is small enough to draw
+	Walked   bool    // some members were walked one by one
 	Slices   int64
 	Done     int64
 	Stopped  string // why not all slices are done; "" if they are
 	Part     *Part  // what another process can go on from
 	States   int64  // kept while counting
 	Branches int64
+}
+
+// Border shows for every value of one or two open numbers what is broken there.
+type Border struct {
+	Axes  []Axis       // their Broken is not filled in
+	Cells []BorderCell // the first axis varying slowest
+}
+
+// BorderCell is the members with one value of each open number: one, or all its orders; none where "where" lets it not pass.
+type BorderCell struct {
+	Members *big.Int
+	Broken  [audit.NumLaws]*big.Int // members that break each law; nil for none
 }
 
 // Failed tells whether a claim of the block failed or is vacuous.
@@ -68,6 +80,9 @@ type Witness struct {
 // maxBorder is how many cells the drawn region of a family may have.
 const maxBorder = 2500
 
+// anyNumber is no limit: of states, for what is known to be within the limit that it was counted with.
+const anyNumber = 1 << 31
+
 // maxSamples is how many members are looked at for whether a claim could have failed.
 const maxSamples = 2000
 
@@ -79,55 +94,55 @@ func (st *Study) explore(ctx context.Context, p *compile.Plan, o Options) (*Expl
 	for i := range claims {
 		walk = walk || !countable(&claims[i])
 	}
-	ex := &explorer{plan: p, claims: claims, walk: walk, limit: o.Limit, total: &familyTally{done: make([]bool, fam.Slices())}}
+	ex := &explorer{
+		st: st, plan: p, claims: claims, walk: walk, limit: o.Limit, kept: o.Checkpoint, progress: o.Progressing,
+		total: &familyTally{done: make([]bool, fam.Slices())}, held: zeros(len(claims)),
+	}
 	if ex.limit <= 0 {
 		ex.limit = search.DefaultLimit
 		if walk {
 			ex.limit = MaxWalked
 		}
 	}
-	ex.held = make([]*big.Int, len(claims))
-	for i := range ex.held {
-		ex.held[i] = new(big.Int)
+	if ex.progress == nil {
+		ex.progress = &Progress{}
 	}
 	for i := range o.Parts {
-		if err := ex.resume(st, &o.Parts[i]); err != nil {
+		if err := ex.resume(&o.Parts[i]); err != nil {
 			return nil, err
 		}
 	}
+	ex.progress.start(ex.total, fam.Slices())
 	for i := range fam.Slices() {
 		if !ex.total.done[i] && !o.MergeOnly && (o.Shards <= 1 || i%int64(o.Shards) == int64(o.Shard)) {
 			ex.mine = append(ex.mine, i)
 		}
 	}
-	ex.note = func(done int64) {
-		if o.Progress != nil {
-			o.Progress(done, fam.Slices())
-		}
-	}
 	ex.run(ctx, o.Jobs)
-	if err := ex.err; err != nil && describe(err) == fmt.Sprint(err) {
-		return nil, err
+	if _, expected := stops(ex.err); !expected {
+		return nil, ex.err
+	}
+	if o.PartOnly {
+		return st.sums(p, ex), nil
 	}
 	return st.answer(ctx, p, ex)
 }
 
-// answer puts what the slices gave into an Explore: witnesses, claims, the border.
-func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Explore, error) {
+// sums puts into an Explore what adding up the slices gives.
+func (st *Study) sums(p *compile.Plan, ex *explorer) *Explore {
 	t, fam := ex.total, p.Family()
 	e := &Explore{
 		Name: p.Name, Line: p.Line, Holes: fam.Holes(), Ties: fam.Ties(), Members: new(big.Int), Clean: new(big.Int),
-		Walked: t.walked, Slices: fam.Slices(), Done: t.nDone, States: t.states, Branches: t.branches,
+		Walked: t.walked, Slices: fam.Slices(), Done: t.nDone, States: t.states, Branches: t.branches, Part: ex.part(),
 	}
 	for l := range e.Broken {
 		e.Broken[l] = new(big.Int)
 	}
 	if e.Done < e.Slices {
-		if e.Stopped = describe(ex.err); e.Stopped == "" {
+		if e.Stopped, _ = stops(ex.err); e.Stopped == "" {
 			e.Stopped = "other parts are missing"
 		}
 	}
-	e.Part = ex.part(st)
 	for _, c := range t.classes {
 		e.Members.Add(e.Members, c.Members)
 		if cleanLaws(c.Broken) {
@@ -140,9 +155,15 @@ func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Ex
 		}
 		e.Classes = append(e.Classes, Class{Final: c.Final, Broken: c.Broken, Members: c.Members})
 	}
+	return e
+}
+
+// answer puts what the slices gave into an Explore: sums, witnesses, claims, the border.
+func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Explore, error) {
+	t, e := ex.total, st.sums(p, ex)
 	// Witnesses are looked for without the caller's context: the slices that hold them are done, and one takes no longer
 	// than it took before.
-	w := witnesses{st: st, plan: p, ex: ex, free: context.WithoutCancel(ctx)}
+	w := witnesses{st: st, plan: p, ex: ex, free: context.WithoutCancel(ctx)} //nolint:contextcheck // on purpose, see above
 	for l := range audit.NumLaws {
 		if b := t.smallest[l]; b.Found {
 			wit, err := w.find(b, func(s *search.Search) (search.Member, error) { return s.Smallest(l) },
@@ -176,7 +197,7 @@ func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Ex
 	}
 	if e.Stopped == "" {
 		border, err := w.border(ctx)
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return nil, err
 		}
 		e.Border = border
@@ -209,7 +230,7 @@ var errFound = errors.New("found")
 // find finds the smallest member of a slice: by going down the search, or by walking up to the first that fits and costs
 // no more.
 func (w *witnesses) find(b best, down func(*search.Search) (search.Member, error), fits func(rep *audit.Report, final string, horizon engine.Tick) bool) (*Witness, error) {
-	s := newSlicer(w.plan, nil, false, w.ex.limit)
+	s := newSlicer(w.plan, nil, false, anyNumber) // it was within the limit when it was counted
 	var choice []int64
 	var lines []int32
 	err := errWalk
@@ -304,7 +325,7 @@ func (e *Explore) judge(w *witnesses) error {
 				}
 			}
 		}
-		out := Claim{Expect: c.expect, Unchecked: w.plan.Overridden}
+		out := Claim{Expect: c.expect, Unchecked: w.plan.Overridden, Held: held}
 		want := big.NewInt(w.number(i))
 		all := held.Cmp(e.Members) == 0
 		broken := false // by the members that are known already, whatever the others do
@@ -324,7 +345,7 @@ func (e *Explore) judge(w *witnesses) error {
 		}
 		switch {
 		case !out.OK && !out.Inconclusive:
-			out.Got = fmt.Sprintf("in %s of %s members", held, e.Members)
+			out.Got = fmt.Sprintf("in %s of %s members", Grouped(held), Grouped(e.Members))
 			if f := e.counterexample(c); f != nil {
 				out.Cells = append(out.Cells, *f)
 			}
@@ -349,6 +370,15 @@ func (w *witnesses) number(i int) int64 {
 		b.BindSlice(s.choice)
 	}
 	return b.Claim(i).In
+}
+
+// Grouped writes a count with commas between its thousands.
+func Grouped(n *big.Int) string {
+	s := n.String()
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 func holdsIn(c *statement, class *Class) bool {
@@ -431,7 +461,7 @@ func (s *sampler) vacuous(c *statement, i int, want *big.Int) (vacuity, error) {
 	}
 	n := 0
 	for slice := range s.e.Slices {
-		sl := newSlicer(s.w.plan, nil, false, s.w.ex.limit)
+		sl := newSlicer(s.w.plan, nil, false, anyNumber)
 		err := sl.each(s.w.free, slice, func(_ []int64, rec *engine.Record, _ []int32) error {
 			if n++; n > maxSamples || look(rec, audit.Judge(rec), sl.binder.Claim(i)) {
 				return errFound
@@ -448,33 +478,28 @@ func (s *sampler) vacuous(c *statement, i int, want *big.Int) (vacuity, error) {
 	return v, nil
 }
 
-// border computes the region of a family of one or two open numbers, cell by cell.
-func (w *witnesses) border(ctx context.Context) (*Sweep, error) {
-	fam := w.plan.Family()
-	holes := fam.Holes()
+// border computes the region of a family of one or two open numbers, cell by cell. It is nil where there is nothing to draw,
+// and where it was interrupted.
+func (w *witnesses) border(ctx context.Context) (*Border, error) {
+	holes := w.plan.Family().Holes()
+	if len(holes) == 0 || len(holes) > 2 {
+		return nil, nil //nolint:nilnil // there is nothing to draw
+	}
 	cells := 1
+	b := &Border{}
 	for i := range holes {
-		if holes[i].Kind != dsl.NumberHole || len(holes) > 2 {
-			return nil, nil
+		if holes[i].Kind != dsl.NumberHole || len(holes[i].Values) > maxBorder/cells {
+			return nil, nil //nolint:nilnil // there is nothing to draw
 		}
 		cells *= len(holes[i].Values)
-		if cells > maxBorder {
-			return nil, nil
-		}
-	}
-	if len(holes) == 0 {
-		return nil, nil
-	}
-	s := &Sweep{Name: w.plan.Name, Line: w.plan.Line, Clients: w.plan.Clients()}
-	for i := range holes {
 		a := Axis{Name: holes[i].Name}
 		for _, v := range holes[i].Values {
 			a.Values = append(a.Values, Value{Name: a.Name, N: v})
 		}
-		s.Axes = append(s.Axes, a)
+		b.Axes = append(b.Axes, a)
 	}
 	passes := w.passing()
-	b := w.plan.Binder()
+	binder := w.plan.Binder()
 	choice := make([]int64, len(holes))
 	for i := range cells {
 		rest := i
@@ -482,27 +507,15 @@ func (w *witnesses) border(ctx context.Context) (*Sweep, error) {
 			choice[h] = int64(rest % len(holes[h].Values))
 			rest /= len(holes[h].Values)
 		}
-		cell := Cell{OK: true}
-		for h := range holes {
-			cell.At = append(cell.At, s.Axes[h].Values[choice[h]])
-		}
+		cell := BorderCell{Members: new(big.Int)}
 		if passes(choice) {
-			if err := ctx.Err(); err != nil {
-				return nil, nil
-			}
-			if err := w.cell(b, choice, &cell); err != nil {
+			if err := w.cell(ctx, binder, choice, &cell); err != nil {
 				return nil, err
 			}
 		}
-		s.Kept = append(s.Kept, cell)
-		s.Cells++
-		for l := range audit.NumLaws {
-			if cell.Counts[l] > 0 {
-				s.Broken[l]++
-			}
-		}
+		b.Cells = append(b.Cells, cell)
 	}
-	return s, nil
+	return b, nil
 }
 
 // passing tells which members of a family without maybes "where" lets pass.
@@ -526,37 +539,37 @@ func (w *witnesses) passing() func(choice []int64) bool {
 }
 
 // cell counts, for one value of each hole, the members that break each law: one member, or all its orders.
-func (w *witnesses) cell(b *compile.Binder, choice []int64, cell *Cell) error {
+func (w *witnesses) cell(ctx context.Context, b *compile.Binder, choice []int64, cell *BorderCell) error {
 	prog, ds := b.BindMember(choice)
 	if prog == nil {
 		return &ScriptError{ds}
 	}
-	sr, err := search.New(prog, int(min(w.ex.limit, 1<<40)))
 	var r *search.Result
+	sr, err := search.New(prog, anyNumber)
 	if err == nil {
-		r, err = sr.Run(w.free)
+		r, err = sr.Run(ctx)
 	}
 	if err == nil {
-		for i, c := range r.Classes {
-			if cell.Final = c.Final; i > 0 && c.Final != r.Classes[0].Final {
-				cell.Final = ""
-			}
-			for l := range audit.NumLaws {
-				if c.Broken.Has(l) && c.Members.IsInt64() {
-					cell.Counts[l] += c.Members.Int64()
-				}
-			}
+		for _, c := range r.Classes {
+			cell.add(c.Broken, c.Members)
 		}
 		return nil
 	}
-	return search.Orders(w.free, prog, func(rec *engine.Record, _ []int32) error {
-		rep := audit.Judge(rec)
-		cell.Final = rec.Value(rec.Final)
-		for l := range audit.NumLaws {
-			if rep.Counts[l] > 0 {
-				cell.Counts[l]++
-			}
-		}
+	one := big.NewInt(1)
+	return search.Orders(ctx, prog, func(rec *engine.Record, _ []int32) error {
+		cell.add(lawsOf(audit.Judge(rec)), one)
 		return nil
 	})
+}
+
+func (c *BorderCell) add(broken search.Laws, members *big.Int) {
+	c.Members.Add(c.Members, members)
+	for l := range audit.NumLaws {
+		if broken.Has(l) {
+			if c.Broken[l] == nil {
+				c.Broken[l] = new(big.Int)
+			}
+			c.Broken[l].Add(c.Broken[l], members)
+		}
+	}
 }

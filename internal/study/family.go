@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"sync"
@@ -97,8 +97,7 @@ type slicer struct {
 	walk   bool // every member has to be walked: a claim looks at more than laws and final values
 	limit  int64
 	choice []int64
-	// what walking found, by claim: members in which it holds
-	held []*big.Int
+	held   []*big.Int // what walking a slice found, by claim: members in which it holds
 }
 
 func newSlicer(p *compile.Plan, claims []statement, walk bool, limit int64) *slicer {
@@ -197,17 +196,19 @@ func (s *slicer) each(ctx context.Context, i int64, visit func(choice []int64, r
 	}
 }
 
-// walked answers a slice by walking every member.
-func (s *slicer) walked(ctx context.Context, i int64, members *atomic.Int64) (*familyTally, error) {
+// walked answers a slice by walking every member, and counts them.
+func (s *slicer) walked(ctx context.Context, i int64, progress *Progress) (*familyTally, int64, error) {
 	t := &familyTally{walked: true}
+	members := int64(0)
 	var auditor audit.Auditor
 	var rep audit.Report
 	one := big.NewInt(1)
 	held := make([]int64, len(s.claims))
 	err := s.each(ctx, i, func(choice []int64, rec *engine.Record, _ []int32) error {
-		if members.Add(1) > s.limit {
+		if members++; members > s.limit {
 			return search.ErrLimit
 		}
+		progress.members.Add(1)
 		auditor.Judge(rec, &rep)
 		cost := search.Cost{Away: s.away(choice), Events: int32(len(rec.Events))}
 		k := t.class(lawsOf(&rep), rec.Value(rec.Final))
@@ -228,12 +229,12 @@ func (s *slicer) walked(ctx context.Context, i int64, members *atomic.Int64) (*f
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for c, n := range held {
-		s.held[c].Add(s.held[c], big.NewInt(n))
+		s.held[c].SetInt64(n)
 	}
-	return t, nil
+	return t, members, nil
 }
 
 func lawsOf(rep *audit.Report) search.Laws {
@@ -274,84 +275,180 @@ func countable(c *statement) bool {
 
 // explorer shares the slices of one family out.
 type explorer struct {
-	plan   *compile.Plan
-	claims []statement
-	walk   bool
-	limit  int64
-	mine   []int64 // the slices to do
-	next   atomic.Int64
-	walked atomic.Int64
-	mu     sync.Mutex
-	total  *familyTally
-	held   []*big.Int
-	err    error
-	note   func(done int64)
+	st       *Study
+	plan     *compile.Plan
+	claims   []statement
+	walk     bool
+	limit    int64
+	mine     []int64 // the slices to do, ascending
+	next     atomic.Int64
+	progress *Progress
+	kept     func(func() *Part) // told of every slice that is done
+
+	mu      sync.Mutex
+	total   *familyTally
+	held    []*big.Int
+	members int64            // walked, in the slices that count
+	early   map[int64]*found // what was found before a slice in front of it was
+	taken   int              // how many of mine count
+	err     error
+}
+
+// found is what came of a slice.
+type found struct {
+	tally   *familyTally
+	held    []*big.Int
+	members int64 // walked
+	err     error
 }
 
 // work does slices until there are none left, or one stops the search.
 func (e *explorer) work(ctx context.Context) {
 	s := newSlicer(e.plan, e.claims, e.walk, e.limit)
-	s.held = make([]*big.Int, len(e.claims))
-	for i := range s.held {
-		s.held[i] = new(big.Int)
-	}
 	for {
 		at := e.next.Add(1) - 1
 		if at >= int64(len(e.mine)) {
-			break
+			return
 		}
-		slice := e.mine[at]
-		err := errWalk
-		var t *familyTally
-		if !e.walk {
-			t, _, err = s.count(ctx, slice)
+		var f *found
+		if fault := guarded(func() { f = e.slice(ctx, s, e.mine[at]) }); fault != nil {
+			f = &found{err: fault}
 		}
-		if errors.Is(err, errWalk) {
-			t, err = s.walked(ctx, slice, &e.walked)
-		}
-		e.mu.Lock()
-		if err != nil {
-			if e.err == nil {
-				e.err = err
-			}
+		if f.err != nil {
 			e.next.Store(int64(len(e.mine)))
-		} else {
-			e.total.add(t)
-			e.total.finish(slice)
-			e.note(e.total.nDone)
 		}
-		e.mu.Unlock()
-		if err != nil {
-			break
-		}
+		e.put(at, f)
 	}
+}
+
+// slice answers one slice.
+func (e *explorer) slice(ctx context.Context, s *slicer, slice int64) *found {
+	f := &found{err: errWalk}
+	if err := ctx.Err(); err != nil {
+		return &found{err: err}
+	}
+	if !e.walk {
+		f.tally, _, f.err = s.count(ctx, slice)
+	}
+	if errors.Is(f.err, errWalk) {
+		f.held = zeros(len(e.claims))
+		s.held = f.held
+		f.tally, f.members, f.err = s.walked(ctx, slice, e.progress)
+	}
+	return f
+}
+
+// put takes what came of a slice. Slices count in their order, up to the first that reaches the limit, so that what a
+// limited search finds out does not depend on how many workers it has.
+func (e *explorer) put(at int64, f *found) {
 	e.mu.Lock()
-	for i := range e.held {
-		e.held[i].Add(e.held[i], s.held[i])
+	defer e.mu.Unlock()
+	e.early[at] = f
+	for e.err == nil {
+		f, ok := e.early[int64(e.taken)]
+		if !ok {
+			return
+		}
+		delete(e.early, int64(e.taken))
+		if f.err == nil && e.members+f.members > e.limit && f.members > 0 {
+			f.err = search.ErrLimit
+		}
+		if f.err != nil {
+			e.err = f.err
+			e.next.Store(int64(len(e.mine)))
+			return
+		}
+		e.take(e.mine[e.taken], f)
+		e.taken++
 	}
-	e.mu.Unlock()
+}
+
+// take adds what was found in a slice.
+func (e *explorer) take(slice int64, f *found) {
+	e.members += f.members
+	e.total.add(f.tally)
+	e.total.finish(slice)
+	for i, n := range f.held {
+		e.held[i].Add(e.held[i], n)
+	}
+	e.progress.slices.Store(e.total.nDone)
+	if f.members == 0 {
+		for i := range f.tally.classes {
+			e.progress.add(f.tally.classes[i].Members)
+		}
+	}
+	if e.kept != nil {
+		e.kept(e.part)
+	}
+}
+
+func zeros(n int) []*big.Int {
+	all := make([]*big.Int, n)
+	for i := range all {
+		all[i] = new(big.Int)
+	}
+	return all
 }
 
 // run does the slices on several goroutines. What comes out depends only on which slices are done.
 func (e *explorer) run(ctx context.Context, jobs int) {
+	e.early = map[int64]*found{}
 	var wg sync.WaitGroup
 	for range min(max(jobs, 1), len(e.mine)) {
 		wg.Go(func() { e.work(ctx) })
 	}
 	wg.Wait()
+	if ctx.Err() == nil {
+		return
+	}
+	// An interrupted search keeps what it has, in whatever order it came.
+	for at := range int64(len(e.mine)) {
+		if f, ok := e.early[at]; ok && f.err == nil && e.members+f.members <= e.limit {
+			e.take(e.mine[at], f)
+		}
+	}
 }
 
-// describe says why a search stopped early, in a few words.
-func describe(err error) string {
+// Progress tells, at any time and to any goroutine, how far a search has come.
+type Progress struct {
+	slices, total, members atomic.Int64
+}
+
+// Done gives the slices that are done and the slices there are, and how many members are decided: at most, since a count can
+// be longer than that, the largest number.
+func (p *Progress) Done() (slices, total, members int64) {
+	return p.slices.Load(), p.total.Load(), p.members.Load()
+}
+
+func (p *Progress) start(t *familyTally, slices int64) {
+	p.slices.Store(t.nDone)
+	p.total.Store(slices)
+	p.members.Store(0)
+	for i := range t.classes {
+		p.add(t.classes[i].Members)
+	}
+}
+
+func (p *Progress) add(n *big.Int) {
+	have := big.NewInt(p.members.Load())
+	if have.Add(have, n); have.IsInt64() {
+		p.members.Store(have.Int64())
+	} else {
+		p.members.Store(math.MaxInt64)
+	}
+}
+
+// stops says in a few words why a search stopped early; false if it is no matter of limits and interrupts, but a fault.
+func stops(err error) (string, bool) {
 	switch {
 	case err == nil:
-		return ""
+		return "", true
 	case errors.Is(err, search.ErrLimit):
-		return "the limit is reached"
+		return "the limit is reached", true
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "interrupted"
+		return "interrupted", true
 	case errors.Is(err, search.ErrTooMany):
-		return "there are 2^128 members or more"
+		return "there are 2^128 members or more", true
 	}
-	return fmt.Sprint(err)
+	return "", false
 }

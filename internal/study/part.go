@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 
 	"dlock/audit"
 )
@@ -37,8 +39,8 @@ const MaxPartSize = 64 << 20
 // ErrPart says that a part is of another file, block or command line, or overlaps with another part.
 var ErrPart = errors.New("the part does not belong here")
 
-// ReadPart reads a part that WritePart wrote.
-func ReadPart(r io.Reader) (*Part, error) {
+// ReadParts reads the parts that WriteParts wrote.
+func ReadParts(r io.Reader) ([]Part, error) {
 	text, err := io.ReadAll(io.LimitReader(r, MaxPartSize+1))
 	if err != nil {
 		return nil, err
@@ -46,38 +48,72 @@ func ReadPart(r io.Reader) (*Part, error) {
 	if len(text) > MaxPartSize {
 		return nil, fmt.Errorf("%w: it is longer than %d bytes", ErrPart, MaxPartSize)
 	}
-	p := &Part{}
-	if err := json.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrPart, err)
-	}
-	if p.Kind != "explore-part" || p.Dlock != partVersion {
-		return nil, fmt.Errorf("%w: it is no part of an exploration that this version can read", ErrPart)
-	}
-	for i := range p.Classes {
-		if p.Classes[i].Members == nil || p.Classes[i].Members.Sign() < 0 {
-			return nil, fmt.Errorf("%w: a class without members", ErrPart)
+	var parts []Part
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		var p Part
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) && len(parts) > 0 {
+			return parts, nil
 		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrPart, err)
+		}
+		if err := p.check(); err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
 	}
-	return p, nil
 }
 
-// WritePart writes a part as JSON.
-func WritePart(w io.Writer, p *Part) error {
+// check finds what no part can be, whatever it is of.
+func (p *Part) check() error {
+	if p.Kind != "explore-part" || p.Dlock != partVersion {
+		return fmt.Errorf("%w: it is no part of an exploration that this version can read", ErrPart)
+	}
+	natural := func(n *big.Int) bool { return n != nil && n.Sign() >= 0 }
+	for i := range p.Classes {
+		if c := &p.Classes[i]; !natural(c.Members) || c.Broken >= 1<<audit.NumLaws || !p.has(c.Best) {
+			return fmt.Errorf("%w: it has a class that cannot be", ErrPart)
+		}
+	}
+	for _, b := range p.Smallest {
+		if !p.has(b) {
+			return fmt.Errorf("%w: it has a smallest member that cannot be", ErrPart)
+		}
+	}
+	if slices.ContainsFunc(p.Held, func(n *big.Int) bool { return !natural(n) }) {
+		return fmt.Errorf("%w: it has a claim without a count", ErrPart)
+	}
+	return nil
+}
+
+// has tells whether a member is of a slice that is done.
+func (p *Part) has(b best) bool {
+	return b.Found && slices.ContainsFunc(p.Done, func(d [2]int64) bool { return d[0] <= b.Slice && b.Slice < d[1] })
+}
+
+// WriteParts writes the parts of the blocks of a file, each as a line of JSON.
+func WriteParts(w io.Writer, parts []Part) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
-	return e.Encode(p)
+	for i := range parts {
+		if err := e.Encode(&parts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fingerprint tells one explored text from another.
-func (st *Study) fingerprint(source []byte) string {
-	sum := sha256.Sum256(source)
+func (st *Study) fingerprint() string {
+	sum := sha256.Sum256(st.source)
 	return hex.EncodeToString(sum[:])
 }
 
 // part is what the slices so far gave.
-func (e *explorer) part(st *Study) *Part {
+func (e *explorer) part() *Part {
 	p := &Part{
-		Dlock: partVersion, Kind: "explore-part", Source: st.fingerprint(st.source), Settings: st.overrides, Block: e.plan.Name,
+		Dlock: partVersion, Kind: "explore-part", Source: e.st.fingerprint(), Settings: e.st.overrides, Block: e.plan.Name,
 		Slices: int64(len(e.total.done)), Walked: e.total.walked, Classes: e.total.classes, Smallest: map[string]best{},
 	}
 	if e.walk {
@@ -103,20 +139,27 @@ func (e *explorer) part(st *Study) *Part {
 }
 
 // resume takes over what a part knows. Parts of other blocks of the same file are passed over.
-func (e *explorer) resume(st *Study, p *Part) error {
-	if p.Source != st.fingerprint(st.source) || fmt.Sprint(p.Settings) != fmt.Sprint(st.overrides) {
+func (e *explorer) resume(p *Part) error {
+	if p.Source != e.st.fingerprint() || !slices.Equal(p.Settings, e.st.overrides) {
 		return fmt.Errorf("%w: it was made from another text or with other settings", ErrPart)
 	}
 	if p.Block != e.plan.Name {
 		return nil
 	}
 	t := &familyTally{walked: p.Walked}
-	if p.Slices != int64(len(e.total.done)) || len(p.Held) != 0 && (!e.walk || len(p.Held) != len(e.held)) {
+	counted := 0
+	if e.walk {
+		counted = len(e.held)
+	}
+	switch {
+	case p.Slices != int64(len(e.total.done)):
 		return fmt.Errorf("%w: its slices are not this file's", ErrPart)
+	case len(p.Held) != counted:
+		return fmt.Errorf("%w: one of them walks every member (--brute), the other counts", ErrPart)
 	}
 	for _, d := range p.Done {
 		if d[0] < 0 || d[0] >= d[1] || d[1] > p.Slices {
-			return fmt.Errorf("%w: it names slices that are not there", ErrPart)
+			return fmt.Errorf("%w: it names slices that there are not", ErrPart)
 		}
 		for i := d[0]; i < d[1]; i++ {
 			if e.total.done[i] {
@@ -126,9 +169,6 @@ func (e *explorer) resume(st *Study, p *Part) error {
 		}
 	}
 	for _, c := range p.Classes {
-		if c.Broken >= 1<<audit.NumLaws || c.Best.Slice < 0 || c.Best.Slice >= p.Slices {
-			return fmt.Errorf("%w: a class that cannot be", ErrPart)
-		}
 		k := t.class(c.Broken, c.Final)
 		k.Members.Add(k.Members, c.Members)
 		k.Best = c.Best
@@ -138,9 +178,7 @@ func (e *explorer) resume(st *Study, p *Part) error {
 	}
 	e.total.add(t)
 	for i, n := range p.Held {
-		if n != nil {
-			e.held[i].Add(e.held[i], n)
-		}
+		e.held[i].Add(e.held[i], n)
 	}
 	return nil
 }

@@ -3,6 +3,8 @@
 package study
 
 import (
+	"math/big"
+
 	"dlock/audit"
 	"dlock/dsl"
 	"dlock/dsl/compile"
@@ -25,6 +27,8 @@ type Claim struct {
 	Cells []Failure
 	// Broken counts the cells in which it fails.
 	Broken int64
+	// Held counts, for a claim of an explore block, the members in which what it says is so.
+	Held *big.Int
 }
 
 // Failed tells whether the claim is false or vacuous.
@@ -62,7 +66,7 @@ type File struct {
 // Failed tells whether a claim of any item failed or is vacuous.
 func (f *File) Failed() bool {
 	for _, it := range f.Items {
-		if it.Run != nil && it.Run.Failed() || it.Sweep != nil && it.Sweep.Failed() {
+		if it.Run != nil && it.Run.Failed() || it.Sweep != nil && it.Sweep.Failed() || it.Explore != nil && it.Explore.Failed() {
 			return true
 		}
 	}
@@ -72,18 +76,26 @@ func (f *File) Failed() bool {
 // Inconclusive tells whether any run or cell stopped at a limit of the engine.
 func (f *File) Inconclusive() bool {
 	for _, it := range f.Items {
-		if it.Run != nil && it.Run.Inconclusive() || it.Sweep != nil && it.Sweep.Inconclusive() {
+		if it.Run != nil && it.Run.Inconclusive() || it.Sweep != nil && it.Sweep.Inconclusive() || it.Explore != nil && it.Explore.Inconclusive() {
 			return true
 		}
 	}
 	return false
 }
 
-// Item is a run or a sweep.
+// Item is a run, a sweep or an explore block.
 type Item struct {
-	Explore *Explore
 	Run     *Run
 	Sweep   *Sweep
+	Explore *Explore
+	Passed  *Passed
+}
+
+// Passed is an explore block that was passed over because Options.RunsOnly asked for runs and some of its holes are open.
+type Passed struct {
+	Name string
+	Line int
+	Open []compile.FamilyHole
 }
 
 // MaxKeptCells is how many cells a sweep keeps in memory. It is enough for any table or map that a person reads; the cells

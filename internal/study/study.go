@@ -27,14 +27,22 @@ type Options struct {
 	Jobs int
 	// Progress, if set, is called now and then, never from two goroutines at once, with the cells and runs done so far.
 	Progress func(done, total int64)
-	// Explore blocks: Brute walks every member; Limit bounds the states that a slice may keep, or the members that may be
-	// walked (0: the default); Shards and Shard do one part of the slices; Parts are what is known already; MergeOnly does
-	// no slice.
-	Brute         bool
-	Limit         int64
+	// RunsOnly searches no explore block: one whose holes are all closed is run as the one member that it then is, the others
+	// are passed over.
+	RunsOnly bool
+	// What follows is about explore blocks. Brute walks every member, even where counting would do.
+	Brute bool
+	// Limit is how many states a slice may keep, or how many members may be walked; 0 is the default.
+	Limit int64
+	// Shards of more than 1 says to do only each Shards-th slice, from the Shard-th on, counted from 0.
 	Shard, Shards int
-	Parts         []Part
-	MergeOnly     bool
+	// Parts is what is known already. MergeOnly does no slice besides, and PartOnly looks for no witness and judges no claim.
+	Parts               []Part
+	MergeOnly, PartOnly bool
+	// Progressing, if set, can be asked while the search goes on.
+	Progressing *Progress
+	// Checkpoint, if set, is called after every slice, never from two goroutines at once. The part is valid until it returns.
+	Checkpoint func(part func() *Part)
 	// Each, if set, is called with every cell in order, from one goroutine at a time, also when a sweep keeps none.
 	Each func(Cell)
 }
@@ -127,7 +135,7 @@ func (st *Study) Do(ctx context.Context, o Options) (*File, error) {
 	progress := newProgress(o.Progress, plans)
 	kept, entries := int64(0), 0
 	for _, p := range plans {
-		if err := ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil && p.Kind != dsl.ExploreBlock { // an interrupted search has an answer too
 			return nil, err
 		}
 		if p.Kind == dsl.SweepBlock {
@@ -140,6 +148,14 @@ func (st *Study) Do(ctx context.Context, o Options) (*File, error) {
 				return nil, err
 			}
 			f.Items = append(f.Items, Item{Sweep: s})
+			continue
+		}
+		if p.Kind == dsl.ExploreBlock && o.RunsOnly {
+			it, err := st.closed(p, entries < maxEntries)
+			if err != nil {
+				return nil, err
+			}
+			f.Items = append(f.Items, it)
 			continue
 		}
 		if p.Kind == dsl.ExploreBlock {
@@ -162,6 +178,23 @@ func (st *Study) Do(ctx context.Context, o Options) (*File, error) {
 	return f, nil
 }
 
+// closed runs an explore block whose holes are all closed; its claims are about members, so a run has none.
+func (st *Study) closed(p *compile.Plan, room bool) (Item, error) {
+	holes := p.Family().Holes()
+	if len(holes) > 0 {
+		return Item{Passed: &Passed{p.Name, p.Line, holes}}, nil
+	}
+	b := p.Binder()
+	prog, ds := b.BindMember(nil)
+	if prog == nil {
+		return Item{}, &ScriptError{ds}
+	}
+	member := *prog
+	member.Ties = false // in the order of the file
+	r := judged(p, b, &member, room)
+	return Item{Run: r}, nil
+}
+
 // run does a plan that has one cell. Without room for its record it only says that a limit was reached.
 func run(p *compile.Plan, room bool) (*Run, error) {
 	b := p.Binder()
@@ -169,13 +202,7 @@ func run(p *compile.Plan, room bool) (*Run, error) {
 	if prog == nil {
 		return nil, &ScriptError{ds}
 	}
-	r := &Run{Name: p.Name, Line: p.Line, Settings: b.Settings(), Lets: b.Lets()}
-	if room {
-		r.Record = engine.Run(prog)
-	} else {
-		r.Record = &engine.Record{Program: prog, Tokens: make([]int64, len(prog.Clients)), Final: engine.None, Limit: engine.LimitEvents}
-	}
-	r.Audit = audit.Judge(r.Record)
+	r := judged(p, b, prog, room)
 	j := judge{rec: r.Record, rep: r.Audit}
 	for i, c := range statements(p) {
 		v := b.Claim(i)
@@ -190,6 +217,17 @@ func run(p *compile.Plan, room bool) (*Run, error) {
 		r.Claims = append(r.Claims, out)
 	}
 	return r, nil
+}
+
+func judged(p *compile.Plan, b *compile.Binder, prog *engine.Program, room bool) *Run {
+	r := &Run{Name: p.Name, Line: p.Line, Settings: b.Settings(), Lets: b.Lets()}
+	if room {
+		r.Record = engine.Run(prog)
+	} else {
+		r.Record = &engine.Record{Program: prog, Tokens: make([]int64, len(prog.Clients)), Final: engine.None, Limit: engine.LimitEvents}
+	}
+	r.Audit = audit.Judge(r.Record)
+	return r
 }
 
 // Sweep computes a sweep that the file does not have: axes over the run that o.Runs names, or over the top level alone. The

@@ -49,13 +49,20 @@ func sweep(ctx context.Context, p *compile.Plan, o Options, keep bool, progress 
 	if o.Each != nil && s.Kept == nil {
 		stream = newStream(int(jobs)*chunksWaiting, o.Each)
 	}
+	// A worker that panics stops the others, which may be waiting for the chunk that it had.
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	var wg sync.WaitGroup
 	for _, w := range workers {
-		wg.Go(func() { w.work(ctx, stream) })
+		wg.Go(func() {
+			if err := guarded(func() { w.work(ctx, stream) }); err != nil {
+				stop(err)
+			}
+		})
 	}
 	wg.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	total := workers[0].tally
 	for _, w := range workers[1:] {
