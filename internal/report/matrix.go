@@ -16,12 +16,15 @@ type Grid struct {
 	// Causes makes another table: where the fault of each scenario lies in its first cell, and which of the other
 	// configurations undo the harm; sorted by the fault.
 	Causes bool
+	// Without lists the scenarios that have no run to show.
+	Without []string
 }
 
-// GridRow is one scenario under every configuration of its Grid.
+// GridRow is one scenario, or those runs of it that come out alike, under every configuration of its Grid.
 type GridRow struct {
 	Name  string
 	Title string
+	Runs  []string // none: the scenario is one run
 	Cells []GridCell
 }
 
@@ -41,14 +44,15 @@ func Matrix(w io.Writer, g *Grid, o Options) error {
 	}
 	names := 0
 	for _, r := range g.Rows {
-		names = max(names, width(name(r.Name)))
+		names = max(names, width(name(r.Name)), width(r.runs())+gap)
 	}
-	side := (o.width()-len(indent)-min(names, widest))/max(1, len(g.Columns)) - gap
+	names = min(names, maxGridName)
+	side := (o.width()-len(indent)-names)/max(1, len(g.Columns)) - gap
 	switch {
 	case side >= spelledColumns:
-		return printText(w, gridPage(g, true, side), o)
+		return printText(w, gridPage(g, true, names, side), o)
 	case side >= signColumns:
-		return printText(w, gridPage(g, false, side), o)
+		return printText(w, gridPage(g, false, names, side), o)
 	default:
 		return printText(w, gridList(g), o)
 	}
@@ -60,12 +64,37 @@ const (
 	signColumns    = 12
 )
 
+// maxGridName is the most that the names take; a longer list of runs goes on below.
+const maxGridName = 44
+
+// runs names the runs of a row.
+func (r *GridRow) runs() string {
+	names := make([]string, len(r.Runs))
+	for i, n := range r.Runs {
+		names[i] = quote(name(n))
+	}
+	return strings.Join(names, ", ")
+}
+
+// without says which scenarios have no row.
+func (g *Grid) without(p *page) {
+	n := len(g.Without)
+	if n == 0 {
+		return
+	}
+	names := make([]string, n)
+	for i, s := range g.Without {
+		names[i] = name(s)
+	}
+	p.add(prose, mark(dim, count(n, "scenario")+" without a run "+are(n)+" left out; `dlock sweep` shows "+list(names, "and")+"."))
+}
+
 // MatrixMarkdown writes a grid as a Markdown table. It returns the first error of w.
 func MatrixMarkdown(w io.Writer, g *Grid, _ Options) error {
 	if g.Causes {
 		return printMarkdown(w, causesPage(g))
 	}
-	return printMarkdown(w, gridPage(g, true, spelledColumns))
+	return printMarkdown(w, gridPage(g, true, 0, spelledColumns))
 }
 
 // cause says where the fault of a cell lies, in a word or two.
@@ -138,6 +167,7 @@ func causesPage(g *Grid) *page {
 		}
 		b.rows = append(b.rows, []cell{{say(name(r.Name))}, {say(name(r.Title))}, {say(cause(r))}, shows, g.undoneBy(r)})
 	}
+	g.without(p)
 	return p
 }
 
@@ -149,17 +179,31 @@ func asked(g *Grid) string {
 	return name(g.Columns[0])
 }
 
-func gridPage(g *Grid, spelled bool, most int) *page {
+// gridPage shows a grid as a table. With room for names, a scenario with named runs has a line of its own and its runs
+// stand below it; without, as in Markdown, every row has both.
+func gridPage(g *Grid, spelled bool, names, most int) *page {
 	p := &page{}
 	head := []string{"scenario"}
 	for _, c := range g.Columns {
 		head = append(head, strings.ReplaceAll(name(c), ",", ", ")) // a place to break it
 	}
 	b := p.grid(head...)
-	b.most = most
+	b.first, b.most = names, most
 	var used [audit.NumLaws]bool
-	for _, r := range g.Rows {
-		row := []cell{{say(name(r.Name))}}
+	for n := range g.Rows {
+		r := &g.Rows[n]
+		label := name(r.Name)
+		switch {
+		case len(r.Runs) == 0:
+		case names == 0:
+			label += ": " + r.runs()
+		default:
+			if n == 0 || g.Rows[n-1].Name != r.Name {
+				b.row(say(label))
+			}
+			label = indent + r.runs()
+		}
+		row := []cell{{say(label)}}
 		for i := range g.Columns {
 			if i >= len(r.Cells) {
 				row = append(row, cell{mark(dim, "no result")})
@@ -170,6 +214,7 @@ func gridPage(g *Grid, spelled bool, most int) *page {
 		b.rows = append(b.rows, row)
 	}
 	if spelled {
+		g.without(p)
 		return p
 	}
 	p.add(section, mark(bold, "Signs"), say("  what is left, and which laws are broken; capitals are laws of safety"))
@@ -179,6 +224,7 @@ func gridPage(g *Grid, spelled bool, most int) *page {
 			signs.row(say(sign(l)), say(l.String()), say(meaning(l)))
 		}
 	}
+	g.without(p)
 	return p
 }
 
@@ -218,9 +264,11 @@ func gridList(g *Grid) *page {
 	for _, r := range g.Rows {
 		for i, c := range g.Columns {
 			if i < len(r.Cells) {
-				b.rows = append(b.rows, []cell{{say(name(r.Name))}, {say(name(c))}, gridCell(&r.Cells[i], true, &used)})
+				label := join([]string{name(r.Name), r.runs()}, ": ")
+				b.rows = append(b.rows, []cell{{say(label)}, {say(name(c))}, gridCell(&r.Cells[i], true, &used)})
 			}
 		}
 	}
+	g.without(p)
 	return p
 }

@@ -23,6 +23,7 @@ type block struct {
 	rows  [][]cell
 	rule  []columns // how each column is set
 	most  int       // the most that a column takes, the last one apart; longer cells and heads go on below
+	first int       // the most that the first column takes; 0: as the others
 }
 
 type blockKind uint8
@@ -198,8 +199,12 @@ func (t *textPrinter) table(b *block) {
 	before := indent
 	room := t.width - width(before)
 	for i, w := range widths[:last] {
-		if w > b.most {
-			widths[i] = b.wrappedWidth(i, b.most)
+		most := b.most
+		if i == 0 && b.first > 0 {
+			most = b.first
+		}
+		if w > most {
+			widths[i] = b.wrappedWidth(i, most)
 		}
 		room -= widths[i] + gap
 	}
@@ -232,7 +237,7 @@ func (t *textPrinter) table(b *block) {
 func (b *block) wrappedWidth(column, n int) int {
 	need := 0
 	see := func(c cell) {
-		for _, line := range wrap(c, n) {
+		for _, line := range c.wrap(n) {
 			need = max(need, cell(line).width())
 		}
 	}
@@ -245,12 +250,27 @@ func (b *block) wrappedWidth(column, n int) int {
 	return need
 }
 
+// wrap is wrap for a cell, whose every line starts with the blanks that it starts with.
+func (c cell) wrap(n int) [][]span {
+	if len(c) == 0 || !strings.HasPrefix(c[0].text, " ") {
+		return wrap(c, n)
+	}
+	bare := append(cell{}, c...)
+	bare[0].text = strings.TrimLeft(c[0].text, " ")
+	blanks := len(c[0].text) - len(bare[0].text)
+	lines := wrap(bare, n-blanks)
+	for i, line := range lines {
+		lines[i] = append([]span{{strings.Repeat(" ", blanks), plain}}, line...)
+	}
+	return lines
+}
+
 // row prints one row of a table; a cell that is wider than its column goes on below.
 func (t *textPrinter) row(before string, b *block, widths []int, cells []cell) {
 	parts := make([][][]span, len(cells))
 	height := 0
 	for i, c := range cells {
-		parts[i] = wrap(c, widths[i])
+		parts[i] = c.wrap(widths[i])
 		height = max(height, len(parts[i]))
 	}
 	for y := range height {

@@ -32,6 +32,26 @@ func TestMatrix(t *testing.T) {
 	if three != want {
 		t.Errorf("two columns:\n%s", three)
 	}
+	named := gridOf("fencing=off", "stall=3")
+	named.Rows[0].Runs = []string{"unfenced", "fenced and called by a name that is longer than the room"}
+	named.Rows[1].Runs = []string{"a run"}
+	named.Without = []string{"grid.dlk", "lease.dlk"}
+	want = `  scenario                                    fencing=off                     stall=3
+  pause.dlk
+    "unfenced", "fenced and called by a name  "A" stale-write, double-belief  no let ` + "`stall`" + `
+    that is longer than the room"
+  handover.dlk
+    "a run"                                   "AB" ok                         "AB" ok
+
+2 scenarios without a run are left out; ` + "`dlock sweep`" + ` shows grid.dlk and lease.dlk.
+`
+	if got := text(t, func(w io.Writer) error { return Matrix(w, named, Options{Width: 120}) }); got != want {
+		t.Errorf("runs with names:\n%s\nwant\n%s", got, want)
+	}
+	md := text(t, func(w io.Writer) error { return MatrixMarkdown(w, named, Options{}) })
+	if !strings.Contains(md, `| handover.dlk: "a run" | "AB" **ok** |`) || !strings.Contains(md, "grid.dlk and lease.dlk") {
+		t.Errorf("Markdown:\n%s", md)
+	}
 	signs := text(t, func(w io.Writer) error { return Matrix(w, gridOf("a", "b", "c", "d", "e"), Options{}) })
 	if !strings.Contains(signs, `"A" Sb`) || !strings.Contains(signs, "S  stale-write") || strings.Contains(signs, "O  overlap") {
 		t.Errorf("signs:\n%s", signs)
