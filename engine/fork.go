@@ -13,9 +13,7 @@ type ForkKind uint8
 const (
 	ForkDone  ForkKind = iota // nothing is left to do
 	ForkStep                  // one piece of work, no choice
-	ForkMaybe                 // 0: the line is there, 1: it is not
 	ForkHole                  // 0: the hole's first open value is it, 1: it is a later one
-	ForkAlt                   // which of a step's alternatives it is
 	ForkOrder                 // who of several actors goes first in this tick; 0 is the one whose line comes first
 )
 
@@ -25,7 +23,6 @@ type Fork struct {
 	N      int
 	Hole   int32 // ForkHole: which
 	First  int32 // ForkHole: the index of the hole's first open value
-	Step   int32 // ForkMaybe, ForkAlt: the step; ForkHole: the step that is due if it is now
 	Tick   Tick
 	Orders int32 // ForkStep: how many orders of its tick this one stands for, beyond others' choices; 0 or 1 for one
 }
@@ -93,7 +90,7 @@ func (m *Machine) Look() Fork {
 			if h.first == m.p.Holes[it.hole-1].N-1 {
 				n = 1
 			}
-			return Fork{Kind: ForkHole, N: n, Hole: it.hole - 1, First: h.first, Step: it.a, Tick: now}
+			return Fork{Kind: ForkHole, N: n, Hole: it.hole - 1, First: h.first, Tick: now}
 		}
 		if held < 0 {
 			break

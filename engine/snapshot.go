@@ -154,9 +154,10 @@ func (l *liveSet) keepTrial(t int32) {
 }
 
 func (m *Machine) saveClient(w *writer, c *client, active bool) {
-	paused := c.pausedUntil > m.cur.Tick
-	w.flags(active && !c.crashed, c.crashed, c.belief != None, c.checked && active, paused, c.watchdog != 0, c.lossTold)
-	if !active || c.crashed {
+	active = active && !c.crashed
+	paused := active && c.pausedUntil > m.cur.Tick
+	w.flags(active, c.crashed, c.belief != None, active && c.checked, paused, active && c.watchdog != 0, active && c.lossTold)
+	if !active {
 		return
 	}
 	if paused {
@@ -189,8 +190,7 @@ func (m *Machine) saveClient(w *writer, c *client, active bool) {
 func (m *Machine) saveServer(w *writer, sv int32) {
 	s := &m.servers[sv]
 	m.settle(sv)
-	// By the server's own clock a lease that ended is forgotten, unless lock-delay keeps the server closed.
-	matters := s.held && (s.live || m.p.Settings.Judge != JudgeServer || m.p.Settings.LockDelay > 0)
+	matters := m.matters(s)
 	op := None
 	if s.op != None && int(s.op) < len(m.live.opRank) {
 		op = m.live.opRank[s.op]
@@ -216,6 +216,17 @@ func (m *Machine) saveServer(w *writer, sv int32) {
 		w.tick(s.lastVote)
 	}
 	w.num(int64(s.voters))
+}
+
+// matters tells whether anybody still looks at the server's lease: by its own clock a lease that ended is forgotten, unless
+// lock-delay keeps the server closed.
+func (m *Machine) matters(s *server) bool {
+	return s.held && (s.live || m.p.Settings.Judge != JudgeServer || m.p.Settings.LockDelay > 0)
+}
+
+// openVote tells whether a vote is one that an attempt may still have to give back.
+func (m *Machine) openVote(o *op, v *Vote) bool {
+	return v.Attempt == o.attempt && v.Kind == VoteYes && !v.Returned
 }
 
 func (m *Machine) savePromises(w *writer) {
@@ -292,14 +303,14 @@ func (m *Machine) saveOp(w *writer, o *op) {
 func (m *Machine) saveVotes(w *writer, o *op) {
 	n := 0
 	for i := o.first; i < int32(len(m.rec.Votes)); i++ {
-		if v := &m.rec.Votes[i]; v.Attempt == o.attempt && v.Kind == VoteYes && !v.Returned {
+		if m.openVote(o, &m.rec.Votes[i]) {
 			n++
 		}
 	}
 	w.num(int64(n))
 	for i := o.first; i < int32(len(m.rec.Votes)); i++ {
 		v := &m.rec.Votes[i]
-		if v.Attempt != o.attempt || v.Kind != VoteYes || v.Returned {
+		if !m.openVote(o, v) {
 			continue
 		}
 		w.num(int64(v.Server))
@@ -625,6 +636,30 @@ func (m *Machine) mendOps() {
 // Rebase turns what it made of them back into values of the state before.
 func (m *Machine) Slots(dst []int32) []int32 { return append(dst, m.live.values...) }
 
+// Adopt gives the values of a machine that a snapshot was just taken of the names that Restore would give them, so that
+// it can go on in place of a restored one.
+func (m *Machine) Adopt() {
+	name := func(v *int32) {
+		if *v != None {
+			*v = m.slotValue(m.live.slot(*v))
+		}
+	}
+	for c := range m.clients {
+		if m.live.active[c] && !m.clients[c].crashed {
+			name(&m.clients[c].copied)
+		}
+	}
+	name(&m.resource.value)
+	for _, i := range m.live.ops {
+		switch o := &m.ops[i]; o.verb {
+		case Read:
+			name(&m.rec.Reads[o.index].Value)
+		case Append, Write:
+			name(&m.rec.Writes[o.index].Value)
+		}
+	}
+}
+
 // Rebase gives the value that v, of a machine restored from a snapshot, is in terms of the snapshot's slots.
 func (m *Machine) Rebase(v int32, slots []int32) int32 {
 	n := m.rec.Values[v]
@@ -735,8 +770,10 @@ func (m *Machine) saveRanks(l *liveSet) {
 		}
 	}
 	for sv := range m.servers {
-		token(m.servers[sv].token)
-		if s := &m.servers[sv]; s.held {
+		m.settle(int32(sv))
+		s := &m.servers[sv]
+		token(s.token)
+		if m.matters(s) {
 			token(m.rec.Leases[s.lease].Token)
 		}
 	}
@@ -748,7 +785,9 @@ func (m *Machine) saveRanks(l *liveSet) {
 		switch o.verb {
 		case Acquire:
 			for v := o.first; v < int32(len(m.rec.Votes)); v++ {
-				token(m.rec.Votes[v].Token)
+				if m.openVote(o, &m.rec.Votes[v]) {
+					token(m.rec.Votes[v].Token)
+				}
 			}
 		case Read:
 			rd := &m.rec.Reads[o.index]

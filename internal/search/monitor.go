@@ -30,10 +30,15 @@ const (
 	markAccepted
 )
 
-// load begins at a state: what the record holds then is not news. The rest of the state's key is the monitor's.
-func (o *monitor) load(rest []byte, rec *engine.Record) {
+// begin begins at a state: what the record holds then is not news.
+func (o *monitor) begin(rec *engine.Record) {
 	o.base, o.seen, o.events, o.poll = len(rec.Events), len(rec.Events), 0, -1
 	o.promises, o.beliefs, o.grants = len(rec.Promises), len(rec.Beliefs), len(rec.Grants)
+}
+
+// load begins at a restored state; the rest of its key is the monitor's.
+func (o *monitor) load(rest []byte, rec *engine.Record) {
+	o.begin(rec)
 	if !o.bound {
 		return
 	}

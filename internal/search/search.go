@@ -409,15 +409,16 @@ func (s *Search) state(f engine.Fork) int32 {
 	into := s.gather[s.depth]
 	*into = futures{tick: f.Tick, last: -1, outcomes: into.outcomes[:0], breaches: into.breaches[:0]}
 	s.depth++
-	for b := range f.N {
-		s.load(n, f.Tick) // for the first branch too: the state's values get the names that its futures use
-		f = s.m.Look()
-		s.branches++
-		s.m.Take(f, b)
-		s.walk(into, away(f, b), int32(b))
-		if s.err != nil {
-			return 0
-		}
+	// For the first branch the machine goes on as it is; the state's values get the names that its futures use.
+	s.m.Adopt()
+	s.mon.begin(s.rec)
+	if f.Kind == engine.ForkHole && f.N > 1 {
+		s.holes(into, n, f)
+	} else {
+		s.choices(into, n, f)
+	}
+	if s.err != nil {
+		return 0
 	}
 	s.depth--
 	nd := &s.nodes[n]
@@ -427,6 +428,88 @@ func (s *Search) state(f engine.Fork) int32 {
 	s.outcomes = append(s.outcomes, into.outcomes...)
 	s.breaches = append(s.breaches, into.breaches...)
 	return n
+}
+
+// choices takes each branch of a fork.
+func (s *Search) choices(into *futures, n int32, f engine.Fork) {
+	for b := range f.N {
+		if b > 0 {
+			s.load(n, into.tick)
+			f = s.m.Look()
+		}
+		s.branches++
+		s.m.Take(f, b)
+		if s.walk(into, away(f, b), int32(b)); s.err != nil {
+			return
+		}
+	}
+}
+
+// holes takes each combination of the holes that are open in one tick. Between two of them no other way leads, so the
+// states there need not be known.
+func (s *Search) holes(into *futures, n int32, f engine.Fork) {
+	for path := onePath; ; s.load(n, into.tick) {
+		if path != onePath {
+			f = s.m.Look()
+		}
+		far := int32(0)
+		used := 0
+		for more := true; more; used++ {
+			b := path.branch(used)
+			far += away(f, b)
+			s.m.Take(f, b)
+			f = s.m.Look()
+			more = moreHoles(f, into.tick, used)
+		}
+		path = path.cut(used)
+		s.branches++
+		if s.walk(into, far, int32(path)); s.err != nil {
+			return
+		}
+		if path = path.next(); path == onePath {
+			return
+		}
+	}
+}
+
+// moreHoles tells whether a fork belongs to the holes of a tick, of which some were decided.
+func moreHoles(f engine.Fork, tick engine.Tick, used int) bool {
+	return f.Kind == engine.ForkHole && f.N > 1 && f.Tick == tick && used+1 < maxPath
+}
+
+// path is a sequence of two-way branches, the first in the lowest bit, with a one behind the last.
+type path int32
+
+const (
+	onePath path = 1
+	maxPath      = 24
+)
+
+func (p path) branch(i int) int {
+	if p>>i <= 1 {
+		return 0 // beyond what is settled
+	}
+	return int(p>>i) & 1
+}
+
+// cut gives the path its length.
+func (p path) cut(n int) path {
+	if p>>n == 1 {
+		return p
+	}
+	return p&(1<<p.len()-1) | 1<<n
+}
+
+func (p path) len() int { return bits.Len32(uint32(p)) - 1 }
+
+// next is the path after this one in order, onePath after the last.
+func (p path) next() path {
+	for i := p.len() - 1; i >= 0; i-- {
+		if p>>i&1 == 0 {
+			return p&(1<<i-1) | 1<<i | 1<<(i+1)
+		}
+	}
+	return onePath
 }
 
 // load brings the machine into a known state.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"errors"
+	"slices"
 
 	"dlock/audit"
 	"dlock/engine"
@@ -86,7 +87,7 @@ func (s *Search) begin() *descent {
 	return d
 }
 
-var errLost = errors.New("a state on the way to a witness is not known")
+var errLost = errors.New("no future of a state makes the class")
 
 // next does the work that leaves no choice and gives the state it comes to.
 func (d *descent) next(s *Search) (Laws, engine.Fork, int32, error) {
@@ -99,13 +100,11 @@ func (d *descent) next(s *Search) (Laws, engine.Fork, int32, error) {
 		}
 		forced := f.Kind == engine.ForkStep || f.Kind == engine.ForkHole && f.N == 1
 		if !forced || steps == stretch {
-			s.buf = s.mon.save(s.m.Snapshot(s.buf[:0], f.Tick, s.bound))
-			at, known := s.find(s.buf)
-			if !known {
-				return 0, f, 0, errLost
-			}
-			d.chain = append(d.chain, s.m.Slots(nil))
-			return d.broken, f, s.table[at] - 1, nil
+			mark := len(s.values)
+			n := s.state(f)
+			d.chain = append(d.chain, slices.Clone(s.values[mark:]))
+			s.values = s.values[:mark]
+			return d.broken, f, n, s.err
 		}
 		d.note(s, f, 0)
 		s.m.Take(f, 0)
@@ -113,10 +112,20 @@ func (d *descent) next(s *Search) (Laws, engine.Fork, int32, error) {
 }
 
 func (d *descent) take(s *Search, f engine.Fork, n, branch int32) {
-	s.load(n, f.Tick)
+	tick := f.Tick
+	s.load(n, tick)
 	f = s.m.Look()
-	d.note(s, f, branch)
-	s.m.Take(f, int(branch))
+	if f.Kind != engine.ForkHole || f.N == 1 {
+		d.note(s, f, branch)
+		s.m.Take(f, int(branch))
+		return
+	}
+	for used := range path(branch).len() {
+		b := path(branch).branch(used)
+		d.note(s, f, int32(b))
+		s.m.Take(f, b)
+		f = s.m.Look()
+	}
 }
 
 func (d *descent) note(s *Search, f engine.Fork, branch int32) {
