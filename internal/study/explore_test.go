@@ -1,0 +1,79 @@
+package study
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"dlock/audit"
+	"dlock/dsl"
+	"dlock/dsl/compile"
+)
+
+// yardstick is the family of docs/explore.md for two clients.
+const yardstick = `# Every pause, arrival and order.
+let stall = any 0..30
+let b     = any 0..30
+
+at 0 A acquire ttl 10 retry every 1 {
+  +1          read
+  +2 + stall  append "A"
+  +3 + stall  release
+}
+at b B acquire ttl 10 retry every 1 {
+  +1  read
+  +2  append "B"
+  +3  release
+}
+
+explore "every pause, arrival and order" {
+  ties any
+  expect stale-write in 548
+  expect no overlap
+  expect sometimes final "AB"
+}
+`
+
+func exploreText(t *testing.T, text string, o Options, over ...compile.Override) *Explore {
+	t.Helper()
+	s, ds := dsl.Parse("test.dlk", []byte(text))
+	if ds.HasErrors() {
+		t.Fatal(ds)
+	}
+	st, ds := New(s, over)
+	if st == nil {
+		t.Fatal(ds)
+	}
+	f, err := st.WithSource([]byte(text)).Do(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range f.Items {
+		if it.Explore != nil {
+			return it.Explore
+		}
+	}
+	t.Fatal("the file has no explore block")
+	return nil
+}
+
+func TestExploreYardstick(t *testing.T) {
+	e := exploreText(t, yardstick, Options{Jobs: 2})
+	if e.Members.String() != "1832" || e.Broken[audit.StaleWrite].String() != "548" || e.Failed() || e.Inconclusive() || e.Walked {
+		t.Fatalf("%s members, %s stale, failed %t, inconclusive %t, walked %t", e.Members, e.Broken[audit.StaleWrite], e.Failed(),
+			e.Inconclusive(), e.Walked)
+	}
+	for _, w := range e.Smallest {
+		if w.Law == audit.StaleWrite {
+			// Six steps: A acquires at 0 and reads at 1, B acquires at 10, reads at 11 and appends at 12, then A appends at 12.
+			if w.Harm != 12 || w.Away != 1 {
+				t.Errorf("the smallest stale write is at %d, %d choices away; want 12 and 1", w.Harm, w.Away)
+			}
+			for _, line := range []string{"at 0   A acquire ttl 10", "at 10  B acquire ttl 10", "at 12  A append \"A\""} {
+				if !strings.Contains(strings.Join(strings.Fields(w.Source), " "), strings.Join(strings.Fields(line), " ")) {
+					t.Errorf("the witness lacks %q:\n%s", line, w.Source)
+				}
+			}
+		}
+	}
+}
