@@ -47,11 +47,21 @@ func Matrix(w io.Writer, g *Grid, o Options) error {
 		names = max(names, width(name(r.Name)), width(r.runs())+gap)
 	}
 	names = min(names, maxGridName)
-	side := (o.width()-len(indent)-names)/max(1, len(g.Columns)) - gap
+	columns, need := max(1, len(g.Columns)), signColumns
+	for _, c := range g.Columns {
+		for part := range strings.SplitSeq(name(c), ",") {
+			need = max(need, width(part)+1)
+		}
+	}
+	room := o.width() - len(indent)
+	if side := room - columns*(need+gap); side >= minGridName { // rather a narrow first column than a list
+		names = min(names, side)
+	}
+	side := (room-names)/columns - gap
 	switch {
 	case side >= spelledColumns:
 		return printText(w, gridPage(g, true, names, side), o)
-	case side >= signColumns:
+	case side >= need:
 		return printText(w, gridPage(g, false, names, side), o)
 	default:
 		return printText(w, gridList(g), o)
@@ -64,8 +74,12 @@ const (
 	signColumns    = 12
 )
 
-// maxGridName is the most that the names take; a longer list of runs goes on below.
-const maxGridName = 44
+// The names take at most maxGridName columns, and minGridName where the results need the room; a longer list of runs goes
+// on below.
+const (
+	maxGridName = 44
+	minGridName = 28
+)
 
 // runs names the runs of a row.
 func (r *GridRow) runs() string {
