@@ -108,16 +108,9 @@ func (m *Machine) poll(t int32) {
 	tr := &m.trials[t]
 	s := &m.p.Steps[tr.step]
 	rt := &m.rec.Trials[tr.record]
-	if m.cur.Tick > tr.until && rt.Polls > 0 {
-		// A pause carried the poll past the end of the retrying.
-		rt.End, rt.Ended = TrialUntil, m.cur
-		m.event(Event{Verb: Acquire, Outcome: Denied, Client: s.Client, Step: tr.step, Line: s.Line,
-			Sent: m.cur.Tick, Heard: m.cur.Tick, Index: None})
-		m.outcome(tr.step, Denied)
-		return
-	}
-	if m.cur.Tick > m.horizon && rt.Polls > 0 {
-		rt.End, rt.Ended = TrialHorizon, m.cur
+	// A pause can carry a poll past the end of the retrying.
+	if ended := m.retryEnd(tr, m.cur.Tick); ended != TrialOpen && rt.Polls > 0 {
+		rt.End, rt.Ended = ended, m.cur
 		m.event(Event{Verb: Acquire, Outcome: Denied, Client: s.Client, Step: tr.step, Line: s.Line,
 			Sent: m.cur.Tick, Heard: m.cur.Tick, Index: None})
 		m.outcome(tr.step, Denied)
@@ -132,6 +125,17 @@ func (m *Machine) poll(t int32) {
 	m.ask(op{verb: Acquire, step: tr.step, trial: t, attempt: int32(len(m.rec.Attempts) - 1), ttl: s.TTL, on: s.Servers})
 }
 
+// retryEnd says what keeps a trial from asking again at a tick; TrialOpen if nothing does.
+func (m *Machine) retryEnd(tr *trial, at Tick) TrialEnd {
+	switch {
+	case at > tr.until:
+		return TrialUntil
+	case at > m.horizon:
+		return TrialHorizon
+	}
+	return TrialOpen
+}
+
 // denied ends an attempt, and goes on with the trial or ends it.
 func (m *Machine) denied(o *op) {
 	a := &m.rec.Attempts[o.attempt]
@@ -141,14 +145,12 @@ func (m *Machine) denied(o *op) {
 	rt := &m.rec.Trials[tr.record]
 	s := &m.p.Steps[o.step]
 	next := m.cur.Tick + s.Retry
-	switch {
-	case s.Retry == 0:
+	if s.Retry == 0 {
 		rt.End = TrialDenied
-	case next > tr.until:
-		rt.End = TrialUntil
-	case next > m.horizon:
-		rt.End = TrialHorizon
-	default:
+	} else {
+		rt.End = m.retryEnd(tr, next)
+	}
+	if rt.End == TrialOpen {
 		o.outcome = Waiting
 		m.push(item{tick: next, line: s.Line, server: None, client: o.client, kind: itemPoll, a: o.trial})
 	}

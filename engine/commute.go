@@ -69,7 +69,12 @@ func (m *Machine) touches(it *item) uint8 {
 			return readsLock
 		}
 		return readsLock | writesLock | writesResource
-	case Release, Renew:
+	case Release:
+		if m.empty(s, it.tick) {
+			return readsLock // it ends a belief and frees nothing
+		}
+		return readsLock | writesLock
+	case Renew:
 		return readsLock | writesLock
 	case Check:
 		return readsLock
@@ -98,6 +103,19 @@ func (m *Machine) refused(s *Step, now Tick) bool {
 	for sv := range m.servers {
 		srv := &m.servers[sv]
 		if srv.crash != None || row[sv] != 0 || !srv.live || srv.due <= now || srv.owner == s.Owner {
+			return false
+		}
+	}
+	return true
+}
+
+// empty tells whether a release would find nothing of its client's to give back.
+func (m *Machine) empty(s *Step, now Tick) bool {
+	if m.p.Settings.Judge != JudgeServer || m.uses.clocks || !m.p.Settings.OwnerCheck {
+		return false
+	}
+	for sv := range m.servers {
+		if srv := &m.servers[sv]; srv.live && srv.due > now && srv.owner == m.clients[s.Client].owner {
 			return false
 		}
 	}

@@ -79,7 +79,7 @@ func (m *Machine) Look() Fork {
 				}
 				continue
 			}
-			if m.idle(it) && (held < 0 || it.before(&m.queue[held])) {
+			if m.idle(it) && (held < 0 || it.before(&m.queue[held])) && m.firstOfActor(it) {
 				held = i
 			}
 		}
@@ -106,6 +106,22 @@ func (m *Machine) Look() Fork {
 		return Fork{Kind: ForkOrder, N: len(m.ready), Tick: first.tick}
 	}
 	return Fork{Kind: ForkStep, N: 1, Tick: first.tick}
+}
+
+// firstOfActor tells whether an item is the first of its tick: of its actor's, if ties are open, since one actor's own order
+// stays; else of all.
+func (m *Machine) firstOfActor(it *item) bool {
+	if !m.p.Ties {
+		return !m.queue[0].before(it)
+	}
+	actor := m.actor(it)
+	for i := range m.queue {
+		o := &m.queue[i]
+		if o.tick == it.tick && o.before(it) && m.actor(o) == actor {
+			return false
+		}
+	}
+	return true
 }
 
 // idle tells whether an item is no work: its client is gone or paused, or its watchdog was replaced.

@@ -324,7 +324,7 @@ func (m *Machine) handBack(o *op) {
 }
 
 func (m *Machine) giveBack(id, vote int32) {
-	if m.rec.Votes[vote].Kind == VoteYes {
+	if vote != None && m.rec.Votes[vote].Kind == VoteYes {
 		m.giveBackVote(&m.ops[id], vote)
 	}
 }

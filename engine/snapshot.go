@@ -192,7 +192,7 @@ func (m *Machine) saveServer(w *writer, sv int32) {
 	m.settle(sv)
 	matters := m.matters(s)
 	op := None
-	if s.op != None && int(s.op) < len(m.live.opRank) {
+	if matters && s.op != None && int(s.op) < len(m.live.opRank) {
 		op = m.live.opRank[s.op]
 	}
 	w.flags(matters, s.live, s.crash != None, op != None)
@@ -315,7 +315,7 @@ func (m *Machine) saveVotes(w *writer, o *op) {
 		}
 		w.num(int64(v.Server))
 		s := &m.servers[v.Server]
-		w.flags(v.Heard != Forever, v.Lost, s.held && s.lease == v.Lease)
+		w.flags(v.Heard != Forever, v.Lost, m.matters(s) && s.lease == v.Lease)
 		w.num(m.live.rank.token(v.Token))
 		w.num(m.promiseRank(m.rec.Leases[v.Lease].Promise))
 	}
