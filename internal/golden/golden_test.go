@@ -107,7 +107,7 @@ func TestCompareNamesTheKind(t *testing.T) {
 }
 
 func TestCompareExplains(t *testing.T) {
-	now := strings.Replace(recorded, `accepted   "A"`, "\x1b[38;5;202;1mrejected\x1b[0;25;0;22m   stale", 1)
+	now := strings.Replace(recorded, `accepted   "A"`, "\x1b[38;5;166;1mrejected\x1b[0;25;0;22m   stale", 1)
 	now = strings.Replace(now, "BROKEN 1", "BROKEN 2", 1)
 	got := words().Compare([]byte(recorded), Rendering{Text: []byte(now), Events: events(now)}).Text("pause.dlk", "pause.txt")
 	want := `pause.dlk prints something else than pause.txt
@@ -163,7 +163,7 @@ func TestVisible(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"plain\n", "plain\n"},
 		{"\x1b[31mred\x1b[0m", "<red>red</>"},
-		{"\x1b[38;5;33;1mblue\x1b[0;25;0;22m", "<blue bold>blue</>"},
+		{"\x1b[38;5;32;1mblue\x1b[0;25;0;22m", "<blue bold>blue</>"},
 		{"\x1b[1;4;97;41mx\x1b[m", "<bold underline bright-white on-red>x</>"},
 		{"\x1b[38;5;7mx", "<colour-7>x"},
 		{"\x1b[2J\x1b]0;title\x07", `\x1b[2J\x1b]0;title\a`},

@@ -113,9 +113,9 @@ func sgrName(params string) string {
 // shade names an entry of the 256-colour table: those that transcripts use by the colour that people see.
 func shade(n string) string {
 	switch n {
-	case "33":
+	case "32":
 		return "blue"
-	case "202":
+	case "166":
 		return "orange"
 	}
 	return "colour-" + n
