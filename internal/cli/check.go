@@ -41,7 +41,7 @@ Exit code 2 if there are errors; warnings alone are 0.`,
 				if s == nil {
 					continue
 				}
-				if _, ds := study.New(s.script, nil); a.diagnose(s, ds) {
+				if _, ds := study.Open(s.script, nil); a.diagnose(s, ds) {
 					good++
 				}
 			}

@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dlock/dsl"
+	"dlock/internal/study"
 )
 
 // status is how a command ended. The numbers are the exit codes; where several files end differently, the one that
@@ -69,7 +70,7 @@ func Main(args []string, s Streams) (code int) {
 	a := newApp(s)
 	defer func() {
 		if fault := recover(); fault != nil {
-			a.blame(fault)
+			a.blame(fault, debug.Stack())
 		}
 		code = int(a.close())
 	}()
@@ -139,9 +140,13 @@ func failf(s status, format string, args ...any) error { return ended{s, fmt.Err
 // fail prints an error, the one place where that is done, and notes its status.
 func (a *app) fail(err error) {
 	var e ended
+	var fault *study.FaultError
 	switch {
 	case errors.As(err, &e):
 		a.end(e.status)
+	case errors.As(err, &fault):
+		a.blame(fault.Value, fault.Stack)
+		return
 	case errors.Is(err, context.Canceled):
 		a.end(inconclusive)
 		err = errors.New("interrupted")
@@ -162,11 +167,11 @@ func message(err error) string {
 }
 
 // blame reports a panic.
-func (a *app) blame(fault any) {
+func (a *app) blame(fault any, stack []byte) {
 	a.end(broken)
 	a.flush()
 	fmt.Fprintf(a.err, "dlock: a fault of dlock's own, not of your script: %s\n"+
-		"Please report it together with the script and this command line.\n\n%s", printable(fmt.Sprint(fault)), debug.Stack())
+		"Please report it together with the script and this command line.\n\n%s", printable(fmt.Sprint(fault)), stack)
 }
 
 // shown gives a name from outside as it may be printed: control characters are spelled out.
@@ -233,8 +238,8 @@ A file "-" is standard input; a folder means every .dlk below it.`,
 	a.colour = "auto"
 	root.PersistentFlags().Var(&choice{&a.colour, []string{"auto", "always", "never"}}, "color", "colour the output: auto, always or never")
 	complete(root, "color", "auto", "always", "never")
-	root.AddCommand(a.runCommand(), a.checkCommand(), a.fmtCommand(), a.testCommand(), a.compareCommand(), a.sweepCommand(),
-		a.matrixCommand(), a.whyCommand(), a.explainCommand(), a.listCommand(), a.newCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.checkCommand(), a.fmtCommand(), a.testCommand(), a.compareCommand(), a.sweepCommand(), a.exploreCommand(),
+		a.matrixCommand(), a.whyCommand(), a.marginCommand(), a.shrinkCommand(), a.explainCommand(), a.listCommand(), a.newCommand(), a.versionCommand())
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -67,15 +67,22 @@ func scriptWords(args []string, words func(*dsl.Script) []string) []string {
 	return slices.Compact(all)
 }
 
+// letNames lists what --set can name besides the settings: lets, and lines that may be there.
 func letNames(s *dsl.Script) []string {
 	var names []string
-	for _, l := range s.Lets {
-		names = append(names, l.Name)
-	}
-	for _, b := range s.Blocks {
+	add := func(b *dsl.Body) {
 		for _, l := range b.Lets {
 			names = append(names, l.Name)
 		}
+		for _, st := range b.Steps {
+			if st.Maybe != nil && st.Maybe.Name != "" {
+				names = append(names, st.Maybe.Name)
+			}
+		}
+	}
+	add(&s.Body)
+	for _, b := range s.Blocks {
+		add(&b.Body)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -74,7 +74,7 @@ func (a *app) runCommand() *cobra.Command {
 		Use:   "run FILE…",
 		Short: "Run schedules and tell what happened",
 		Long: `Run every run and sweep of the files, print the transcript, the verdict of every law and what became of the
-file's claims. Settings and lets can be overridden; the file's claims are then shown as unchecked.
+file's claims. An explore block is run only where --set closes all of its holes; dlock explore is for the others. Settings and lets can be overridden; the file's claims are then shown as unchecked.
 
 Exit code 1 if a claim fails or is vacuous, 3 if a limit was reached. A run that claims nothing ends with 0 whatever the
 laws say, unless --strict.`,
@@ -143,6 +143,10 @@ func (a *app) run(ctx context.Context, found []input, over []compile.Override, r
 		if file == nil {
 			continue
 		}
+		if err := a.passed(s, file); err != nil {
+			a.fail(err)
+			continue
+		}
 		a.judge(s.name, file, strict)
 		p.add(file)
 	}
@@ -163,9 +167,39 @@ func (a *app) study(ctx context.Context, s *source, over []compile.Override, onl
 	}
 	bar := a.progress("cells")
 	defer bar.stop()
-	file, err := st.Do(ctx, study.Options{Runs: only, Jobs: workers(0), Progress: bar.at})
+	file, err := st.Do(ctx, study.Options{Runs: only, Jobs: workers(0), Progress: bar.at, RunsOnly: true})
 	bar.stop()
 	return file, err
+}
+
+// passed refuses a file of which there is nothing to run, since all that was asked for are families of many members.
+func (a *app) passed(s *source, file *study.File) error {
+	var open *study.Passed
+	for _, it := range file.Items {
+		if it.Passed == nil {
+			return nil
+		}
+		open = it.Passed
+	}
+	if open == nil {
+		return nil
+	}
+	var names, set []string
+	for _, h := range open.Open {
+		if slices.Contains(append(letNames(s.script), dsl.SettingNames()...), h.Name) {
+			names, set = append(names, h.Name), append(set, "--set "+h.Name+"="+h.Text(h.Values[0]))
+		} else {
+			names = append(names, h.Name)
+		}
+	}
+	hint := fmt.Sprintf("look at every member with `dlock explore %s`", s.name)
+	switch {
+	case len(set) == len(names):
+		hint = "close it with " + strings.Join(set, " ") + " or the like, or " + hint
+	case len(set) > 0:
+		hint = "only some of it can be closed from outside (" + strings.Join(set, " ") + "), so " + hint
+	}
+	return fmt.Errorf("%s leaves %s open; %s", where(s.name, open.Name), strings.Join(names, ", "), hint)
 }
 
 // knownNames finds overrides that the script has no place for.
@@ -199,8 +233,21 @@ func (a *app) judge(name string, file *study.File, strict bool) {
 			a.fail(failf(inconclusive, "%s: a limit was reached in %d of %d cells; what comes after is not known", where(name, s.Name), s.Limited, s.Cells))
 		case s != nil && (s.Failed() || strict && s.Clean < s.Cells):
 			a.end(refuted)
+		case it.Explore != nil:
+			e := it.Explore
+			if e.Failed() {
+				a.end(refuted)
+			}
+			if e.Inconclusive() {
+				a.fail(failf(inconclusive, "%s: %s", where(name, e.Name), notAll(e)))
+			}
 		}
 	}
+}
+
+// notAll says that a search did not come to its end.
+func notAll(e *study.Explore) string {
+	return fmt.Sprintf("%s after %d of %s; the rest is not known", e.Stopped, e.Done, count(int(e.Slices), "slice"))
 }
 
 func where(file, run string) string {

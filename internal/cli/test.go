@@ -242,7 +242,7 @@ func (a *app) testOne(ctx context.Context, v *verdict, filter *regexp.Regexp, up
 		}
 		return
 	}
-	now, file, err := render(ctx, st)
+	now, file, err := render(ctx, st.WithSource(text))
 	if err != nil {
 		fail(statusOf(err), "%v\n", err)
 		return
@@ -275,7 +275,7 @@ func prepare(s *dsl.Script, ds dsl.Diagnostics) (*study.Study, dsl.Diagnostics) 
 	if s == nil || ds.HasErrors() {
 		return nil, ds
 	}
-	st, more := study.New(s, nil)
+	st, more := study.Open(s, nil)
 	all := append(ds, more...).Sort()
 	if all.HasErrors() {
 		return nil, all
@@ -300,12 +300,17 @@ func claims(file *study.File, fail func(status, string, ...any)) int {
 	for _, it := range file.Items {
 		var name string
 		var all []study.Claim
-		switch r, w := it.Run, it.Sweep; {
+		switch r, w, e := it.Run, it.Sweep, it.Explore; {
 		case r != nil && r.Inconclusive():
 			fail(inconclusive, "%sa limit was reached at tick %d; what comes after is not known\n", prefix(r.Name), r.Record.Last)
 			continue
 		case r != nil:
 			name, all = r.Name, r.Claims
+		case e != nil && e.Inconclusive():
+			fail(inconclusive, "%s%s\n", prefix(e.Name), notAll(e))
+			continue
+		case e != nil:
+			name, all = e.Name, e.Claims
 		case w.Inconclusive():
 			fail(inconclusive, "%sa limit was reached in %d of %d cells; what comes after is not known\n", prefix(w.Name), w.Limited, w.Cells)
 			continue

@@ -31,6 +31,11 @@ func writeJSON(w io.Writer, files []*study.File, runs bool) error {
 	for i, f := range files {
 		all[i] = fileJSON(f, runs)
 	}
+	return encodeJSON(w, all)
+}
+
+// encodeJSON writes one file as an object, any other number of them as a list.
+func encodeJSON(w io.Writer, all []jsonFile) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -71,7 +76,7 @@ type jsonFile struct {
 	File     string `json:"file"`
 	Scenario string `json:"scenario"`
 	About    string `json:"about"`
-	Runs     []any  `json:"runs"` // jsonRun and jsonSweep
+	Runs     []any  `json:"runs"` // jsonRun, jsonSweep and jsonExplore
 }
 
 type jsonRun struct {
@@ -202,7 +207,8 @@ type jsonExpect struct {
 	Undecided bool          `json:"undecided"` // a limit stopped the run before it could be judged
 	Vacuous   string        `json:"vacuous"`
 	Got       string        `json:"got"`
-	Broken    int64         `json:"broken"` // sweep: cells in which it fails
+	Broken    int64         `json:"broken"`            // sweep: cells in which it fails
+	Members   string        `json:"members,omitempty"` // explore: members in which what it says is so
 	Cells     []jsonFailure `json:"cells,omitempty"`
 }
 
@@ -283,17 +289,25 @@ func finite(t engine.Tick) *int64 {
 	return &n
 }
 
-func fileJSON(f *study.File, runs bool) jsonFile {
+// headJSON is what is said of a file itself.
+func headJSON(f *study.File) jsonFile {
 	out := jsonFile{Dlock: jsonVersion, Runs: []any{}}
 	if s := f.Script; s != nil {
 		out.File, out.Scenario, out.About = s.File, s.Title, s.About
 	}
+	return out
+}
+
+func fileJSON(f *study.File, runs bool) jsonFile {
+	out := headJSON(f)
 	for _, item := range f.Items {
 		switch {
 		case item.Run != nil && runs:
 			out.Runs = append(out.Runs, runJSON(item.Run))
 		case item.Sweep != nil:
 			out.Runs = append(out.Runs, sweepJSON(item.Sweep))
+		case item.Explore != nil && runs:
+			out.Runs = append(out.Runs, exploreJSON(item.Explore, nil))
 		}
 	}
 	return out
@@ -497,6 +511,9 @@ func expectsJSON(list []study.Claim) []jsonExpect {
 		}
 		out[i] = jsonExpect{Line: x.Span.Start.Line, Text: x.Source, OK: c.OK, Unchecked: c.Unchecked, Undecided: c.Inconclusive,
 			Vacuous: c.Vacuous, Got: c.Got, Broken: c.Broken}
+		if c.Held != nil {
+			out[i].Members = c.Held.String()
+		}
 		for _, f := range c.Cells {
 			out[i].Cells = append(out[i].Cells, jsonFailure{valuesJSON(f.At), f.Got})
 		}
@@ -504,15 +521,20 @@ func expectsJSON(list []study.Claim) []jsonExpect {
 	return out
 }
 
-func sweepJSON(s *study.Sweep) jsonSweep {
-	out := jsonSweep{Name: s.Name, Kind: "sweep", Line: s.Line, Size: s.Cells, Clean: s.Clean, Limited: s.Limited, Broken: countsJSON(&s.Broken),
-		Axes: make([]jsonAxis, len(s.Axes)), Cells: make([]jsonCell, len(s.Kept)), Expects: expectsJSON(s.Claims)}
-	for i, a := range s.Axes {
-		out.Axes[i] = jsonAxis{Name: a.Name, Values: make([]any, len(a.Values))}
+func axesJSON(axes []study.Axis) []jsonAxis {
+	out := make([]jsonAxis, len(axes))
+	for i, a := range axes {
+		out[i] = jsonAxis{Name: a.Name, Values: make([]any, len(a.Values))}
 		for j, v := range a.Values {
-			out.Axes[i].Values[j] = valueJSON(v)
+			out[i].Values[j] = valueJSON(v)
 		}
 	}
+	return out
+}
+
+func sweepJSON(s *study.Sweep) jsonSweep {
+	out := jsonSweep{Name: s.Name, Kind: "sweep", Line: s.Line, Size: s.Cells, Clean: s.Clean, Limited: s.Limited, Broken: countsJSON(&s.Broken),
+		Axes: axesJSON(s.Axes), Cells: make([]jsonCell, len(s.Kept)), Expects: expectsJSON(s.Claims)}
 	for i := range s.Kept {
 		c := &s.Kept[i]
 		cell := jsonCell{At: valuesJSON(c.At), Final: c.Final, Counts: countsJSON(&c.Counts), OK: c.OK, Limit: limitWord(c.Limit), Blocked: object{}}

@@ -256,41 +256,52 @@ func failsHere(c study.Cell) span {
 	return mark(bad, "a claim FAILS")
 }
 
-// cellMap draws the cells of a sweep of two dimensions: the first downwards, the second across, a sign for the gravest
-// law that is broken in a cell. Maps that are wider than the page are cut into bands.
+// cellMap draws the cells of a sweep of two dimensions, with a sign for the gravest law that is broken in a cell.
 func cellMap(p *page, s *study.Sweep, o Options) {
-	down, across := s.Axes[0], s.Axes[1]
+	drawMap(p, &s.Axes[0], &s.Axes[1], o, func(y, x int) (string, bool) {
+		c := &s.Kept[y*len(s.Axes[1].Values)+x]
+		if c.Limit != engine.NoLimit {
+			return "?", true
+		}
+		if l, broken := gravestIn(&c.Counts); broken {
+			return sign(l), l.Kind() == audit.Safety && l != audit.UnlockedWrite
+		}
+		return ".", false
+	})
+}
+
+// drawMap draws a plane of two axes: the first downwards, the second across. A cell has a sign, and tells whether it is a
+// bad one. Maps that are wider than the page are cut into bands.
+func drawMap(p *page, down, across *study.Axis, o Options, cell func(y, x int) (sign string, harm bool)) {
 	labels := width(down.Name)
 	for _, v := range down.Values {
 		labels = max(labels, width(v.Text()))
 	}
-	step := 1
+	widest := 1
 	for _, v := range across.Values {
-		step = max(step, width(v.Text()))
+		widest = max(widest, width(v.Text()))
 	}
-	step++
-	room := max(1, (o.width()-len(indent)*2-labels-gap)/step)
+	step, stride := widest+1, 1
+	left := o.width() - len(indent)*2 - labels - gap
+	if len(across.Values)*step > left { // what is too wide drops some of its headings before it is cut
+		step, stride = 2, (widest+2)/2
+	}
+	room := max(1, left/step)
 	for from := 0; from < len(across.Values); from += room {
 		to := min(from+room, len(across.Values))
 		p.draw(mark(dim, padLeft(down.Name, labels)+"  "+across.Name))
 		head := padLeft("", labels) + " "
-		for _, v := range across.Values[from:to] {
-			head += padLeft(v.Text(), step)
+		for x := from; x < to; x += stride {
+			head += strings.Repeat(" ", labels+1+(x-from+1)*step-width(head)-width(across.Values[x].Text())) + across.Values[x].Text()
 		}
 		p.draw(mark(dim, head))
 		for y, v := range down.Values {
 			line := []span{say(padLeft(v.Text(), labels) + " ")}
 			for x := from; x < to; x++ {
-				c := &s.Kept[y*len(across.Values)+x]
-				l, broken := gravestIn(&c.Counts)
-				mine := span{padLeft(".", step), plain}
-				if c.Limit != engine.NoLimit {
-					mine = span{padLeft("?", step), bad}
-				} else if broken {
-					mine = span{padLeft(sign(l), step), plain}
-					if l.Kind() == audit.Safety && l != audit.UnlockedWrite {
-						mine.tone = bad
-					}
+				s, harm := cell(y, x)
+				mine := span{padLeft(s, step), plain}
+				if harm {
+					mine.tone = bad
 				}
 				if last := &line[len(line)-1]; last.tone == mine.tone {
 					last.text += mine.text

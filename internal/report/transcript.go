@@ -40,6 +40,12 @@ func filePage(f *study.File, o Options) *page {
 			quietSweep(p, item.Sweep)
 		case item.Sweep != nil:
 			sweepPage(p, f.Script, item.Sweep, o)
+		case item.Explore != nil && o.Quiet:
+			quietExplore(p, item.Explore)
+		case item.Explore != nil:
+			explorePage(p, item.Explore, nil, o)
+		case item.Passed != nil:
+			passedPage(p, item.Passed)
 		}
 	}
 	return p
@@ -331,6 +337,9 @@ func claims(p *page, list []study.Claim, onlyBad bool) {
 		verdict = mark(bad, number(failed)+" of "+number(len(list))+" fail")
 	case undecided > 0:
 		verdict = mark(bad, "undecided, since a limit was reached")
+		if slices.ContainsFunc(list, func(c study.Claim) bool { return c.Held != nil }) {
+			verdict = mark(bad, number(undecided)+" of "+number(len(list))+" undecided, since not every member was looked at")
+		}
 	case unchecked > 0:
 		verdict = mark(plain, "not checked, since the command line overrides the file")
 	}
@@ -377,6 +386,10 @@ func claimWhy(c *study.Claim) string {
 		parts = append(parts, "in "+count(c.Broken, "cell"))
 	}
 	for _, f := range c.Cells {
+		if c.Held != nil {
+			parts = append(parts, "as with "+cellName(f.At))
+			continue
+		}
 		parts = append(parts, cellName(f.At)+prefixed(" gives ", f.Got))
 	}
 	if c.Expect != nil {

@@ -19,7 +19,7 @@ import (
 type Explore struct {
 	Name     string
 	Line     int
-	Holes    []compile.FamilyHole
+	Holes    []Hole
 	Ties     bool // who goes first within a tick is part of a member
 	Settings []Value
 	Members  *big.Int
@@ -33,6 +33,7 @@ type Explore struct {
 	Slices   int64
 	Done     int64
 	Stopped  string // why not all slices are done; "" if they are
+	Halted   bool   // the limit or an interrupt stopped it; otherwise nobody asked for the slices that are missing
 	Part     *Part  // what another process can go on from
 	States   int64  // kept while counting
 	Branches int64
@@ -66,12 +67,12 @@ type Class struct {
 
 // Witness is one member of a family.
 type Witness struct {
-	Law     audit.Law // which it breaks, in Explore.Smallest
+	Law     audit.Law // which it breaks, in Explore.Smallest; else audit.NumLaws
 	Choices []Value   // by hole; those that are not chosen are left out
 	Away    int32     // choices that are not the first value of their hole
 	Harm    engine.Tick
 	Run     *Run // what happens in it
-	// Source is the member as a file of its own, which runs to the same end; InPlace tells that it is the explored file with
+	// Source is, in Explore.Smallest, the member as a file of its own, which runs to the same end; InPlace tells that it is the explored file with
 	// its holes filled in, rather than a flat schedule in the order in which things were done.
 	Source  string
 	InPlace bool
@@ -139,7 +140,8 @@ func (st *Study) sums(p *compile.Plan, ex *explorer) *Explore {
 		e.Broken[l] = new(big.Int)
 	}
 	if e.Done < e.Slices {
-		if e.Stopped, _ = stops(ex.err); e.Stopped == "" {
+		e.Stopped, _ = stops(ex.err)
+		if e.Halted = e.Stopped != ""; !e.Halted {
 			e.Stopped = "other parts are missing"
 		}
 	}
@@ -166,20 +168,19 @@ func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Ex
 	w := witnesses{st: st, plan: p, ex: ex, free: context.WithoutCancel(ctx)} //nolint:contextcheck // on purpose, see above
 	for l := range audit.NumLaws {
 		if b := t.smallest[l]; b.Found {
-			wit, err := w.find(b, func(s *search.Search) (search.Member, error) { return s.Smallest(l) },
+			wit, err := w.find(b, l, func(s *search.Search) (search.Member, error) { return s.Smallest(l) },
 				func(rep *audit.Report, _ string, h engine.Tick) bool {
 					return rep.Counts[l] > 0 && firstHarm(rep, l, h) == b.Cost.Harm
 				})
 			if err != nil {
 				return nil, err
 			}
-			wit.Law = l
 			e.Smallest = append(e.Smallest, *wit)
 		}
 	}
 	for i := range e.Classes {
 		c := &t.classes[i]
-		wit, err := w.find(c.Best, func(s *search.Search) (search.Member, error) {
+		wit, err := w.find(c.Best, audit.NumLaws, func(s *search.Search) (search.Member, error) {
 			return s.Class(search.Class{Broken: c.Broken, Final: c.Final})
 		}, func(rep *audit.Report, final string, _ engine.Tick) bool {
 			return lawsOf(rep) == c.Broken && final == c.Final
@@ -228,8 +229,8 @@ type witnesses struct {
 var errFound = errors.New("found")
 
 // find finds the smallest member of a slice: by going down the search, or by walking up to the first that fits and costs
-// no more.
-func (w *witnesses) find(b best, down func(*search.Search) (search.Member, error), fits func(rep *audit.Report, final string, horizon engine.Tick) bool) (*Witness, error) {
+// no more. With a law, what it breaks, it is written down too.
+func (w *witnesses) find(b best, law audit.Law, down func(*search.Search) (search.Member, error), fits func(rep *audit.Report, final string, horizon engine.Tick) bool) (*Witness, error) {
 	s := newSlicer(w.plan, nil, false, anyNumber) // it was within the limit when it was counted
 	var choice []int64
 	var lines []int32
@@ -268,7 +269,7 @@ func (w *witnesses) find(b best, down func(*search.Search) (search.Member, error
 	default:
 		return nil, err
 	}
-	return w.member(choice, lines, b.Cost)
+	return w.member(choice, lines, b.Cost, law)
 }
 
 // count counts a slice again, unless it was the last one that was.
@@ -283,8 +284,8 @@ func (w *witnesses) count(s *slicer, slice int64) error {
 	return err
 }
 
-// member runs one member and writes it down.
-func (w *witnesses) member(choice []int64, lines []int32, cost search.Cost) (*Witness, error) {
+// member runs one member, and writes it down if it is to show how a law is broken.
+func (w *witnesses) member(choice []int64, lines []int32, cost search.Cost, law audit.Law) (*Witness, error) {
 	b := w.plan.Binder()
 	prog, ds := b.BindMember(choice)
 	if prog == nil {
@@ -295,7 +296,7 @@ func (w *witnesses) member(choice []int64, lines []int32, cost search.Cost) (*Wi
 		return nil, err
 	}
 	r := &Run{Name: w.plan.Name, Line: w.plan.Line, Settings: b.Settings(), Lets: b.Lets(), Record: rec, Audit: audit.Judge(rec)}
-	wit := &Witness{Away: cost.Away, Harm: cost.Harm, Run: r}
+	wit := &Witness{Law: law, Away: cost.Away, Harm: cost.Harm, Run: r}
 	for h, hole := range w.plan.Family().Holes() {
 		if choice[h] < 0 {
 			continue
@@ -306,7 +307,9 @@ func (w *witnesses) member(choice []int64, lines []int32, cost search.Cost) (*Wi
 		}
 		wit.Choices = append(wit.Choices, v)
 	}
-	w.write(wit, choice)
+	if law < audit.NumLaws {
+		w.write(wit, choice)
+	}
 	return wit, nil
 }
 

@@ -412,7 +412,11 @@ func (e *explorer) run(ctx context.Context, jobs int) {
 // Progress tells, at any time and to any goroutine, how far a search has come.
 type Progress struct {
 	slices, total, members atomic.Int64
+	resumed                [2]atomic.Int64 // slices and members that were known before
 }
+
+// Resumed gives the slices and members that were decided already when the search began.
+func (p *Progress) Resumed() (slices, members int64) { return p.resumed[0].Load(), p.resumed[1].Load() }
 
 // Done gives the slices that are done and the slices there are, and how many members are decided: at most, since a count can
 // be longer than that, the largest number.
@@ -427,6 +431,8 @@ func (p *Progress) start(t *familyTally, slices int64) {
 	for i := range t.classes {
 		p.add(t.classes[i].Members)
 	}
+	p.resumed[0].Store(p.slices.Load())
+	p.resumed[1].Store(p.members.Load())
 }
 
 func (p *Progress) add(n *big.Int) {

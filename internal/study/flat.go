@@ -17,8 +17,10 @@ import (
 // polls says otherwise. Claims pin what happened.
 func flatText(r *Run, title, about string, polls bool) string {
 	f := flattener{rec: r.Record, p: r.Record.Program}
-	for line := range strings.SplitSeq(about, "\n") {
-		f.b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+	if about != "" {
+		for line := range strings.SplitSeq(about, "\n") {
+			f.b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
+		}
 	}
 	fmt.Fprintf(&f.b, "scenario %s\n\n", compile.Quote(title))
 	f.settings(r.Settings)

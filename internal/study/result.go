@@ -14,6 +14,9 @@ import (
 // Value is a let or a setting with the value that it had in a run or cell.
 type Value = compile.Value
 
+// Hole is a point of a family that is left open, with its values.
+type Hole = compile.FamilyHole
+
 // Claim is an expect with its verdict.
 type Claim struct {
 	Expect    *dsl.Expect
@@ -95,7 +98,7 @@ type Item struct {
 type Passed struct {
 	Name string
 	Line int
-	Open []compile.FamilyHole
+	Open []Hole
 }
 
 // MaxKeptCells is how many cells a sweep keeps in memory. It is enough for any table or map that a person reads; the cells

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"dlock/audit"
 	"dlock/dsl"
 	"dlock/dsl/compile"
 )
@@ -13,7 +12,10 @@ import (
 // flat schedule. What does not run to the same end is not given; so Source may be empty, which no family is known to need.
 func (w *witnesses) write(wit *Witness, choice []int64) {
 	r := wit.Run
-	title := w.plan.Name + ": " + r.describe()
+	title := "the smallest member that breaks " + wit.Law.String()
+	if w.plan.Name != "" {
+		title = w.plan.Name + ": " + title
+	}
 	if len(w.st.source) > 0 && !w.plan.Overridden {
 		text := fillIn(string(w.st.source), w.plan, choice, title, pins(r))
 		if src := sameEnd(text, r); src != "" {
@@ -28,20 +30,6 @@ func (w *witnesses) write(wit *Witness, choice []int64) {
 			return
 		}
 	}
-}
-
-// describe names what a run broke, or its value, for a title.
-func (r *Run) describe() string {
-	var laws []string
-	for l := range audit.NumLaws {
-		if r.Audit.Counts[l] > 0 {
-			laws = append(laws, l.String())
-		}
-	}
-	if len(laws) == 0 {
-		return "a member that breaks no law"
-	}
-	return "the smallest member that breaks " + strings.Join(laws, ", ")
 }
 
 // sameEnd gives the formatted text if it checks, and runs to the same final value, writes and broken laws as the run.
@@ -116,6 +104,9 @@ func fillIn(source string, p *compile.Plan, choice []int64, title, pins string) 
 		if opens {
 			depth++
 		}
+	}
+	if p.Line == 0 { // a family without a block
+		b.WriteString(pins)
 	}
 	return b.String()
 }

@@ -51,6 +51,10 @@ type Options struct {
 // With errors among the diagnostics there is no study.
 func New(s *dsl.Script, over []compile.Override) (*Study, dsl.Diagnostics) {
 	u, ds := compile.Compile(s, over)
+	return newStudy(u, ds, over)
+}
+
+func newStudy(u *compile.Unit, ds dsl.Diagnostics, over []compile.Override) (*Study, dsl.Diagnostics) {
 	if u == nil {
 		return nil, ds
 	}
@@ -59,6 +63,27 @@ func New(s *dsl.Script, over []compile.Override) (*Study, dsl.Diagnostics) {
 		st.overrides = append(st.overrides, o.Name+"="+o.Value)
 	}
 	return st, ds
+}
+
+// Open is New, but a file without blocks that leaves something open is one family to explore, and no run with an error.
+func Open(s *dsl.Script, over []compile.Override) (*Study, dsl.Diagnostics) {
+	if len(s.Blocks) == 0 {
+		if u, ds := compile.Explore(s, over); u == nil || len(u.Plans[0].Family().Holes()) > 0 {
+			return newStudy(u, ds, over)
+		}
+	}
+	return New(s, over)
+}
+
+// Families lists the names of the explore blocks, in file order; "" for a file without blocks.
+func (st *Study) Families() []string {
+	var names []string
+	for _, p := range st.unit.Plans {
+		if p.Kind == dsl.ExploreBlock {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // WithSource gives the study its file's text, so that witnesses can be written as that file with its holes filled in, and

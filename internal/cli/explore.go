@@ -1,0 +1,410 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"dlock/audit"
+	"dlock/dsl/compile"
+	"dlock/internal/golden"
+	"dlock/internal/report"
+	"dlock/internal/study"
+)
+
+// checkpointEvery is how often a search writes down how far it has come: losing so much to a crash hurts nobody.
+const checkpointEvery = 10 * time.Second
+
+// exploreFlags are those of dlock explore.
+type exploreFlags struct {
+	over       overrides
+	law, run   string
+	format     string
+	emit       string
+	jobs       int
+	limit      int64
+	brute      bool
+	shard, out string
+	merge      []string
+	resume     string
+	checkpoint string
+}
+
+func (a *app) exploreCommand() *cobra.Command {
+	var f exploreFlags
+	cmd := &cobra.Command{
+		Use:   "explore FILE…",
+		Short: "Try every member of a family of schedules, and find the smallest that does harm",
+		Long: `A schedule with holes ("let stall = any 0..30", "maybe at 5 s2 crash", "ties any") is a family. Explore decides every member
+of it: it counts in how many each law is broken, lists what can be left at the end, and shows the smallest member that
+breaks the gravest law, or the laws that --law names. --emit writes that member as a schedule of its own.
+
+A file without explore blocks whose schedule leaves something open is explored as one family.
+
+With --shard I/N and --out, N processes on any machines do a part each; --merge puts their parts together and prints what
+one process would have printed. --checkpoint writes down from time to time how far the search has come, and --resume goes
+on from there.
+
+Exit code 1 if a claim fails or is vacuous, 3 if the limit was reached, it was interrupted, or parts are missing.`,
+		Example: `  dlock explore scenarios/explore/every-pause.dlk
+  dlock explore scenarios/explore/every-pause.dlk --law stale-write --emit smallest.dlk
+  dlock explore FILE --shard 2/8 --out part-2.json
+  dlock explore FILE --merge part-*.json`,
+		Args:              files,
+		ValidArgsFunction: completeFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.explore(cmd, args, f)
+		},
+	}
+	f.over.register(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.law, "law", "", "show the smallest member that breaks these laws, as in stale-write,lost-update")
+	flags.StringVar(&f.run, "run", "", "only the explore block of this name")
+	flags.StringVar(&f.emit, "emit", "", "write the smallest member that is shown first to this file, as a schedule that runs")
+	flags.IntVar(&f.jobs, "jobs", 0, "how many slices are searched at once; 0 is one for each core")
+	flags.Int64Var(&f.limit, "limit", 0, "how many states a slice may keep, or how many members may be run one by one; 0 is the default")
+	flags.BoolVar(&f.brute, "brute", false, "run every member one by one instead of counting")
+	flags.StringVar(&f.shard, "shard", "", "do only the I-th of N parts, as in 2/8")
+	flags.StringVar(&f.out, "out", "", "where --shard writes its part")
+	flags.StringArrayVar(&f.merge, "merge", nil, "put the parts of all shards together; takes several files")
+	flags.StringVar(&f.resume, "resume", "", "go on from what --checkpoint or --out wrote")
+	flags.StringVar(&f.checkpoint, "checkpoint", "", "write to this file now and then, and at an interrupt, how far the search has come")
+	completeRuns(cmd, "run")
+	complete(cmd, "law", lawWords()...)
+	addFormat(cmd, &f.format, "text", "json", "markdown")
+	return cmd
+}
+
+// exploration is what the flags come to.
+type exploration struct {
+	exploreFlags
+	list  []compile.Override
+	laws  []audit.Law
+	opts  study.Options
+	files []*study.File
+	wit   *study.Witness // the first that is shown
+}
+
+func (a *app) explore(cmd *cobra.Command, args []string, f exploreFlags) error {
+	x := &exploration{exploreFlags: f}
+	args, err := x.usage(cmd, args)
+	if err != nil {
+		return err
+	}
+	found, err := a.someInputs(args)
+	if err != nil {
+		return err
+	}
+	if len(found) > 1 && (f.shard != "" || f.merge != nil || f.resume != "" || f.checkpoint != "" || f.emit != "") {
+		return errors.New("--emit, --shard, --merge, --resume and --checkpoint are for one file at a time")
+	}
+	if err := x.read(); err != nil {
+		return err
+	}
+	var known []string
+	named := f.run == ""
+	for _, in := range found {
+		s := a.script(in.name)
+		if s == nil {
+			continue
+		}
+		names, err := a.exploreFile(cmd.Context(), s, x)
+		if err != nil {
+			return err
+		}
+		known = append(known, names...)
+		named = named || slices.Contains(names, f.run)
+	}
+	if !named && a.worst == ok {
+		return noRun(f.run, known)
+	}
+	if f.emit != "" && a.worst != unusable && f.shard == "" {
+		if err := a.emit(x); err != nil {
+			return err
+		}
+	}
+	if f.format == "json" && len(x.files) > 0 {
+		return report.ExploreJSON(a.buffered, x.files, x.laws)
+	}
+	return nil
+}
+
+// usage checks the flags, and tells the scripts among the arguments from the parts behind --merge.
+func (x *exploration) usage(cmd *cobra.Command, args []string) (scripts []string, err error) {
+	if x.list, err = x.over.list(cmd); err != nil {
+		return nil, err
+	}
+	if x.law != "" {
+		for word := range strings.SplitSeq(x.law, ",") {
+			laws, err := lawsNamed(strings.TrimSpace(word))
+			if err != nil {
+				return nil, err
+			}
+			x.laws = append(x.laws, laws...)
+		}
+	}
+	switch {
+	case x.jobs < 0:
+		return nil, errors.New("--jobs must be 0 or more")
+	case x.limit < 0:
+		return nil, errors.New("--limit must be 0 or more")
+	case (x.shard == "") != (x.out == ""):
+		return nil, errors.New("--shard I/N and --out FILE belong together")
+	case x.shard != "" && (x.merge != nil || x.emit != ""), x.merge != nil && (x.resume != "" || x.checkpoint != ""):
+		return nil, errors.New("--merge comes after all shards are done, by itself; so does --emit")
+	}
+	x.opts = study.Options{Jobs: workers(x.jobs), Limit: x.limit, Brute: x.brute, MergeOnly: x.merge != nil, PartOnly: x.shard != ""}
+	if x.shard != "" {
+		if x.opts.Shard, x.opts.Shards, err = shardOf(x.shard); err != nil {
+			return nil, err
+		}
+	}
+	if x.merge == nil {
+		return args, nil
+	}
+	// A shell expands the pattern behind --merge to several words, of which only the first is the flag's.
+	at := max(0, slices.IndexFunc(args, func(s string) bool { return filepath.Ext(s) == golden.ScriptExt || s == stdinName }))
+	x.merge = append(x.merge, slices.Delete(slices.Clone(args), at, at+1)...)
+	return args[at : at+1], nil
+}
+
+// shardOf reads I/N; the shards are counted from 1, and by the search from 0.
+func shardOf(text string) (shard, shards int, err error) {
+	i, n, found := strings.Cut(text, "/")
+	shard, err1 := strconv.Atoi(i)
+	shards, err2 := strconv.Atoi(n)
+	if !found || err1 != nil || err2 != nil || shard < 1 || shard > shards {
+		return 0, 0, fmt.Errorf("--shard is I/N, the I-th of N parts counted from 1, as in 2/8, not %q", text)
+	}
+	return shard - 1, shards, nil
+}
+
+// read reads the parts that are known already.
+func (x *exploration) read() error {
+	names := x.merge
+	if x.resume != "" {
+		names = []string{x.resume}
+	}
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		parts, err := study.ReadParts(f)
+		f.Close() //nolint:errcheck // nothing was written
+		if err != nil {
+			return fmt.Errorf("%s: %w", shown(name), err)
+		}
+		x.opts.Parts = append(x.opts.Parts, parts...)
+	}
+	return nil
+}
+
+// exploreFile explores the blocks of a file and gives their names.
+func (a *app) exploreFile(ctx context.Context, s *source, x *exploration) ([]string, error) {
+	if err := knownNames(s.script, x.list); err != nil {
+		return nil, err
+	}
+	st, ds := study.Open(s.script, x.list)
+	if !a.diagnose(s, ds) {
+		return nil, nil
+	}
+	st.WithSource(s.text)
+	names := st.Families()
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s has no explore block and leaves nothing open; try `let stall = any 0..30`", shown(s.name))
+	}
+	chosen := names
+	if x.run != "" {
+		chosen = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n != x.run })
+	}
+	if x.emit != "" && len(chosen) > 1 {
+		return nil, fmt.Errorf("%s has several explore blocks: name the one whose member --emit writes with --run", shown(s.name))
+	}
+	if len(chosen) == 0 {
+		return names, nil
+	}
+	file := &study.File{Script: s.script}
+	saver := &saver{path: x.checkpoint, next: time.Now().Add(checkpointEvery)}
+	for _, n := range chosen {
+		opts := x.opts
+		if n != "" {
+			opts.Runs = []string{n}
+		}
+		opts.Progressing = &study.Progress{}
+		if x.checkpoint != "" {
+			opts.Checkpoint = saver.now
+		}
+		bar := a.watch(opts.Progressing)
+		done, err := st.Do(ctx, opts)
+		bar.stop()
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range done.Items {
+			file.Items = append(file.Items, it)
+			saver.done = append(saver.done, *it.Explore.Part)
+		}
+	}
+	if x.checkpoint != "" {
+		if err := errors.Join(saver.err, saver.write(nil)); err != nil {
+			return nil, err
+		}
+	}
+	if x.shard != "" {
+		return names, a.shardDone(s, file, x, saver.done)
+	}
+	a.judge(s.name, file, false)
+	for _, it := range file.Items {
+		if x.wit == nil {
+			x.wit = report.GravestWitness(it.Explore, x.laws)
+		}
+	}
+	return names, x.print(a, file)
+}
+
+// print prints a file, or keeps it where the format is one document.
+func (x *exploration) print(a *app, file *study.File) error {
+	x.files = append(x.files, file)
+	if x.format == "json" {
+		return nil
+	}
+	if len(x.files) > 1 {
+		a.printf("\n")
+	}
+	if x.format == "markdown" {
+		return report.ExploreMarkdown(a.buffered, file, x.laws, a.options(false))
+	}
+	return report.Explore(a.buffered, file, x.laws, a.options(false))
+}
+
+// shardDone writes what a shard found out.
+func (a *app) shardDone(s *source, file *study.File, x *exploration, parts []study.Part) error {
+	if err := writeParts(x.out, parts); err != nil {
+		return err
+	}
+	members, done, slices := new(big.Int), int64(0), int64(0)
+	for _, it := range file.Items {
+		e := it.Explore
+		members.Add(members, e.Members)
+		done, slices = done+e.Done, slices+e.Slices
+		if e.Halted {
+			a.fail(failf(inconclusive, "%s: %s; `--resume %s` goes on", where(s.name, e.Name), e.Stopped, shown(x.out)))
+		}
+	}
+	a.printf("shard %s: %d of %d slices, %s members\n", x.shard, done, slices, study.Grouped(members))
+	return nil
+}
+
+// emit writes the witness that is shown first.
+func (a *app) emit(x *exploration) error {
+	switch {
+	case x.wit == nil:
+		a.flush()
+		fmt.Fprintf(a.err, "dlock: no member breaks such a law, so %s was not written\n", shown(x.emit))
+		return nil
+	case x.wit.Source == "":
+		return failf(broken, "the smallest member that breaks %s has no form as a file, which should not be", x.wit.Law)
+	}
+	return golden.Replace([]golden.File{{Path: x.emit, Text: []byte(x.wit.Source)}}, nil)
+}
+
+// saver writes checkpoints.
+type saver struct {
+	path string
+	done []study.Part // of the blocks before this one
+	next time.Time
+	err  error
+}
+
+// now is called after every slice.
+func (s *saver) now(part func() *study.Part) {
+	if time.Now().Before(s.next) {
+		return
+	}
+	s.err = errors.Join(s.err, s.write(part()))
+	s.next = time.Now().Add(checkpointEvery)
+}
+
+func (s *saver) write(last *study.Part) error {
+	parts := slices.Clone(s.done)
+	if last != nil {
+		parts = append(parts, *last)
+	}
+	return writeParts(s.path, parts)
+}
+
+func writeParts(path string, parts []study.Part) error {
+	var b bytes.Buffer
+	if err := study.WriteParts(&b, parts); err != nil {
+		return err
+	}
+	return golden.Replace([]golden.File{{Path: path, Text: b.Bytes()}}, nil)
+}
+
+// watch shows on a terminal how far a search has come; elsewhere it shows nothing.
+type watch struct {
+	quit, gone chan struct{}
+}
+
+func (a *app) watch(p *study.Progress) *watch {
+	w := &watch{quit: make(chan struct{}), gone: make(chan struct{})}
+	if !isTerminal(a.errFile) {
+		close(w.gone)
+		return w
+	}
+	began := time.Now()
+	go func() {
+		defer close(w.gone)
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		shown := false
+		for {
+			select {
+			case <-w.quit:
+				if shown {
+					fmt.Fprint(a.err, "\r\x1b[K")
+				}
+				return
+			case now := <-tick.C:
+				if now.Sub(began) < progressAfter {
+					continue
+				}
+				shown = true
+				fmt.Fprintf(a.err, "\r%s\x1b[K", searchProgress(p, now.Sub(began)))
+			}
+		}
+	}()
+	return w
+}
+
+// searchProgress says what is done, how fast it goes and how long it will still take.
+func searchProgress(p *study.Progress, elapsed time.Duration) string {
+	done, total, members := p.Done()
+	first, before := p.Resumed()
+	s := fmt.Sprintf("%d of %d slices, %s members", done, total, study.Grouped(big.NewInt(members)))
+	if n := members - before; n > 0 {
+		s += fmt.Sprintf(", %s a second", study.Grouped(big.NewInt(int64(float64(n)/elapsed.Seconds()))))
+	}
+	if n := done - first; n > 0 && total > done {
+		left := time.Duration(float64(elapsed) / float64(n) * float64(total-done))
+		return s + fmt.Sprintf(", about %s left", left.Round(time.Second))
+	}
+	return s + fmt.Sprintf(", %s so far", elapsed.Round(time.Second))
+}
+
+// stop clears the line.
+func (w *watch) stop() {
+	close(w.quit)
+	<-w.gone
+}
