@@ -208,14 +208,15 @@ func (t *textPrinter) table(b *block) {
 		}
 		room -= widths[i] + gap
 	}
-	for want := min(widths[last], minLast); room < want; room++ { // take it from the widest
-		wide := 0
+	floors := b.floors()
+	for want := min(widths[last], minLast); room < want; room++ { // take it from the widest that can still give
+		wide := -1
 		for i, w := range widths[:last] {
-			if w > widths[wide] {
+			if w > floors[i] && (wide < 0 || w > widths[wide]) {
 				wide = i
 			}
 		}
-		if last == 0 || widths[wide] <= minColumn {
+		if wide < 0 {
 			break
 		}
 		widths[wide]--
@@ -231,6 +232,33 @@ func (t *textPrinter) table(b *block) {
 	for _, row := range b.rows {
 		t.row(before, b, widths, row)
 	}
+}
+
+// floors gives what the columns but the last are not squeezed below: the longest word, if that is no monster.
+func (b *block) floors() []int {
+	floors := make([]int, len(b.head)-1)
+	for i := range floors {
+		longest := longestWord(b.head[i])
+		for _, row := range b.rows {
+			if i < len(row) {
+				for _, s := range row[i] {
+					longest = max(longest, longestWord(s.text))
+				}
+			}
+		}
+		floors[i] = max(minColumn, min(longest, 2*minColumn))
+	}
+	return floors
+}
+
+func longestWord(s string) int {
+	longest := 0
+	for s != "" {
+		n := wordEnd(s)
+		longest = max(longest, width(strings.TrimLeft(s[:n], " ")))
+		s = s[n:]
+	}
+	return longest
 }
 
 // wrappedWidth gives what a column needs when its cells go on below after at most n columns.
@@ -345,7 +373,7 @@ func wrap(spans []span, n int) [][]span {
 }
 
 // wordEnd gives where the first word of a text ends, which the blanks before it belong to. An interval is one word, and so
-// are a few servers: broken in the middle they can be taken for something else.
+// are a few servers and a name with its value: broken in the middle they can be taken for something else.
 func wordEnd(s string) int {
 	for i := 1; i < len(s); i++ {
 		if s[i] != ' ' || s[i-1] == ' ' {
@@ -354,7 +382,8 @@ func wordEnd(s string) int {
 		before, after := s[strings.LastIndexByte(s[:i], ' ')+1:i], s[i+1:]
 		switch {
 		case strings.HasPrefix(before, "[") && strings.HasSuffix(before, ","):
-		case isServer(before) && isServer(after) && i < 2*minColumn:
+		case before == "=" || strings.HasPrefix(after, "= "):
+		case isServer(after) && (before == "at" || before == "from" || isServer(before) && i < 2*minColumn):
 		default:
 			return i
 		}

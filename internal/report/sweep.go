@@ -161,7 +161,7 @@ func neverGranted(script *dsl.Script, client string, c *study.Cell) string {
 		return "never"
 	case !acquires(script, client, func(s *dsl.Step) bool { return s.Retry != nil }):
 		return "denied"
-	case c.Counts[audit.Deadlock] > 0:
+	case c.Counts[audit.Deadlock] > 0 && acquires(script, client, func(s *dsl.Step) bool { return s.Retry != nil && s.Retry.Until.Expr == nil }):
 		return "for ever"
 	}
 	return "never"

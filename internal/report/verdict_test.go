@@ -1,12 +1,10 @@
 package report
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"dlock/audit"
-	"dlock/dsl"
 	"dlock/engine"
 	"dlock/internal/randprog"
 	"dlock/internal/study"
@@ -15,20 +13,8 @@ import (
 // told gives the verdicts of a script's runs, one a line.
 func told(t *testing.T, source string) string {
 	t.Helper()
-	script, ds := dsl.Parse("x.dlk", []byte(source))
-	if script == nil || ds.HasErrors() {
-		t.Fatalf("%v in\n%s", ds, source)
-	}
-	st, ds := study.New(script, nil)
-	if st == nil {
-		t.Fatalf("%v in\n%s", ds, source)
-	}
-	f, err := st.Do(context.Background(), study.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out []string
-	for _, it := range f.Items {
+	for _, it := range studied(t, source).Items {
 		out = append(out, newTeller(it.Run).verdict())
 	}
 	return strings.Join(out, "\n")

@@ -1,0 +1,143 @@
+package report
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"dlock/dsl"
+	"dlock/internal/study"
+)
+
+// studied does everything that a script says.
+func studied(t *testing.T, source string) *study.File {
+	t.Helper()
+	script, ds := dsl.Parse("x.dlk", []byte(source))
+	if script == nil || ds.HasErrors() {
+		t.Fatalf("%v in\n%s", ds, source)
+	}
+	st, ds := study.New(script, nil)
+	if st == nil {
+		t.Fatalf("%v in\n%s", ds, source)
+	}
+	f, err := st.Do(context.Background(), study.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// narrowed joins the lines of a text and its blanks, so that it can be searched whatever its columns are.
+func narrowed(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func TestLinesSayWhatTheirWriterWrote(t *testing.T) {
+	got := narrowed(transcript(t, studied(t, `
+at 0  A acquire ttl 20 reply lost from s1 s2
+at 1  A read reply +2
+at 3  A check arrives 5 at s4 s5
+at 7  A append "a" if checked guard version arrives +1
+at 9  A renew ttl 5 arrives never at s1
+at 10 B acquire ttl 5 retry every 2 until 14
+at 12 A release reply 13
+`), Options{}))
+	for _, want := range []string{
+		"0 A acquire ttl 20 reply lost granted", "leases [0, 20) from s1 s2",
+		`3 A read reply +2 "" version 0; sent at 1`,
+		"3 A check arrives 5 at s4 s5 yes",
+		`7 A append "a" if checked guard sent under way, lands at 8 version arrives +1`,
+		"9 A renew ttl 5 arrives never renewed on 4 of 5 servers at s1",
+		"12 A release reply 13 sent lands at once; the answer is under way",
+		"it asks again every 2",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// What was sent into a cut never lands, whatever the line says about when it would.
+func TestWhatIsCutOffDoesNotLand(t *testing.T) {
+	source := `
+at 0  A acquire ttl 40
+CUT
+at 5  A renew ttl 40 arrives +3
+at 10 A check arrives +3 reply +9
+at 30 A release arrives +3
+`
+	for cut, wants := range map[string][]string{
+		"":                                     {"5 A renew ttl 40 arrives +3 sent under way, lands at 8", "10 A check arrives +3 reply +9 sent under way, lands at 13", "30 A release arrives +3 sent under way, lands at 33"},
+		"at 4 cut A from s1..s5":               {"5 A renew ttl 40 arrives +3 unheard no answer comes", "10 A check arrives +3 reply +9 unheard no answer comes", "30 A release arrives +3 unheard no answer comes"},
+		"at 4 cut A from s1..s5\nat 20 heal A": {"5 A renew ttl 40 arrives +3 unheard", "30 A release arrives +3 sent under way, lands at 33"},
+	} {
+		got := narrowed(transcript(t, studied(t, strings.Replace(source, "CUT", cut, 1)), Options{}))
+		for _, want := range wants {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", cut, want, got)
+			}
+		}
+	}
+	part := narrowed(transcript(t, studied(t, strings.Replace(strings.Replace(source, "CUT", "at 4 cut A from s1 s2", 1), "renew ttl 40 arrives +3", "renew ttl 40 arrives +3 at s1 s2 arrives +2 at s3..s5", 1)), Options{}))
+	if !strings.Contains(part, "5 A renew ttl 40 arrives +3 sent under way, lands at 7 at s1 s2 arrives +2") {
+		t.Errorf("two servers of five are cut off:\n%s", part)
+	}
+}
+
+func TestDescriptionKeepsIndentedLines(t *testing.T) {
+	got := transcript(t, studied(t, "# One.\n#\n# Two lines\n# of text:\n#\n#     a > b,\n#       and c\n#\n# Three.\nat 0 A acquire ttl 1\n"), Options{})
+	if want := "  One.\n  Two lines of text:\n      a > b,\n        and c\n  Three.\n"; !strings.Contains(got, want) {
+		t.Errorf("no\n%s in\n%s", want, got)
+	}
+}
+
+func TestWaitsOfASweep(t *testing.T) {
+	got := narrowed(text(t, func(w io.Writer) error {
+		return SweepText(w, studied(t, `
+let ttl = 3
+at 0 A acquire ttl ttl
+at 1 B acquire ttl 1 on s1..s3
+at 2 C acquire ttl 1 retry every 1 until 5
+at 9 D acquire ttl 1 on s1 s2 retry every 1
+sweep "waits" over ttl in 1, 3, 300 {
+  expect at 0 A granted
+}
+`), Options{})
+	}))
+	for _, want := range []string{`3 "" 1 1 1 denied 1 for ever`, `300 "" . 1 1 denied never for ever`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// A sweep of more cells than are kept is shown by its slices, and claims that fit on a line stand on one.
+func TestLargeSweepShowsSlices(t *testing.T) {
+	got := text(t, func(w io.Writer) error {
+		return SweepText(w, studied(t, `
+let stall = 1
+let gap = 1
+at 0         A acquire ttl 10
+at 1         A read
+at 1 + stall A append "A"
+at 12 + gap  B acquire ttl 10
+at 13 + gap  B append "B"
+sweep "large" over stall in 1..2000 by gap in 0..5 {
+  expect stale-write iff stall > 12 + gap and stall + 1 > 13 + gap and 1 == 1 and 2 == 2
+}
+`), Options{})
+	})
+	for _, want := range []string{
+		"Too many cells to show one by one; --format csv lists them. By slices:",
+		"and 1900 more slices; take fewer values to see them",
+		"  ok  expect stale-write iff stall > 12 + gap and stall + 1 > 13 + gap and 1 == 1 and 2 == 2\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	for _, want := range []string{"stall 13 6 6 1 6 6", "gap 5 2000 2000 1983 2000 1992"} {
+		if !strings.Contains(narrowed(got), want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
