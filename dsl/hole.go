@@ -63,8 +63,8 @@ func (c *checker) bound(b *bound) Expr {
 
 // nameHole gives a hole the name of the let or setting that is nothing but this hole.
 func nameHole(e Expr, name string) {
-	if any, ok := e.(*Any); ok {
-		any.Hole.Name = name
+	if a, ok := e.(*Any); ok {
+		a.Hole.Name = name
 	}
 }
 

@@ -304,6 +304,57 @@ func TestPositions(t *testing.T) {
 	}
 }
 
+// Holes know where they stand, what closes them, and the line that has to be there for them.
+func TestHoles(t *testing.T) {
+	const src = `let stall = any 0..30 step 5
+let more  = 1 + (any 3, -n)
+let n     = 2
+lock-delay any 1..2
+maybe gone at any 3..4  A acquire ttl 5 on s1 any s2 s4..s5 {
+  +any 0..1  read
+}
+maybe at stall + more  A crash
+`
+	s, ds := Parse("x.dlk", []byte(src))
+	if len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	var got []string
+	say := func(h *Hole) {
+		in := ""
+		if h.In != nil {
+			in = " in " + src[h.In.Span.Start.Offset:h.In.Span.End.Offset]
+		}
+		got = append(got, fmt.Sprintf("%d %q %s%s", h.Line, h.Name, src[h.Span.Start.Offset:h.Span.End.Offset], in))
+	}
+	hole := func(e Expr) {
+		if a, ok := e.(*Any); ok {
+			say(a.Hole)
+		} else {
+			t.Errorf("%T is no hole", e)
+		}
+	}
+	acquire, crash := s.Steps[0], s.Steps[1]
+	hole(s.Lets[0].Expr)
+	if b, ok := s.Lets[1].Expr.(*Binary); ok {
+		hole(b.Y)
+	}
+	hole(s.Settings[0].Value.Expr)
+	say(acquire.Maybe.Hole)
+	hole(acquire.When.At)
+	say(acquire.On[1].Hole)
+	hole(acquire.Outcomes[0].Steps[0].When.At)
+	say(crash.Maybe.Hole)
+	want := []string{`1 "stall" any 0..30 step 5`, `2 "" any 3, -n`, `4 "lock-delay" any 1..2`, `5 "gone" maybe gone`, `5 "" any 3..4 in maybe gone`,
+		`5 "" any s2 s4..s5 in maybe gone`, `6 "" any 0..1 in maybe gone`, `8 "" maybe`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if on := acquire.On; len(on) != 2 || on[0].Hi != 1 || on[1].Lo != 0 || len(on[1].Hole.Servers) != 2 || on[1].Hole.Servers[1].Hi != 5 {
+		t.Errorf("servers %+v", acquire.On)
+	}
+}
+
 // What looks like an assumed grant and is none, and the other way round.
 func TestSuspicions(t *testing.T) {
 	const two = "at 0 A acquire ttl 10\nat 1 A append \"A\"\n"

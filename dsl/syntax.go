@@ -47,6 +47,15 @@ func (f *file) unexpected(r *row, pos lexer.Position, message string) {
 			hint = "a comment starts with #"
 		}
 		f.syntaxFault(r, CodeSyntax, at, "no line starts with "+found, "", hint)
+	case r.tokens[0].Value == "maybe" && (i == 1 || i == 2 && before.Type == tokIdent):
+		hint := "write `maybe at T …`, `maybe every …` or `maybe NAME at …`"
+		if i == 1 && i < len(r.tokens) && isKeyword(found[1:len(found)-1]) {
+			hint = "it is a word of the language; give the line another name"
+		}
+		if i < len(r.tokens) && r.tokens[i].Value == "+" {
+			hint = "a line of an outcome block is there whenever its step is; write `maybe` before the step"
+		}
+		f.syntaxFault(r, CodeSyntax, at, "expected `at` or `every` after "+quote(before.Value)+", found "+found, "", hint)
 	case i == 1 && isSetting(before.Value):
 		f.syntaxFault(r, CodeSyntax, at, "expected a value after "+quote(before.Value)+", found "+found, "", "it takes "+values(SettingWords(before.Value)))
 	case want != "":
@@ -122,6 +131,11 @@ func wanted(expected, before string) string {
 
 // strayHint knows the slips that end a line too early, or not early enough.
 func strayHint(r *row, i int) string {
+	for j := max(0, i-3); j+1 < i; j++ {
+		if r.tokens[j].Value == "any" && r.tokens[j+1].Type == tokIdent {
+			return "after `any` come its values: `any 0..30`, `any 3, 7`, `any s1..s5`"
+		}
+	}
 	if i == len(r.tokens) {
 		return ""
 	}

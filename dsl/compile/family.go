@@ -161,14 +161,13 @@ func holeValues(h *dsl.Hole, ev *evaluator, room axisRoom, faults *faultList) (v
 			return nil, false
 		}
 	}
-	seen := make(map[int64]bool, len(values))
-	for _, v := range values {
-		if seen[v] {
+	sorted := slices.Sorted(slices.Values(values))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
 			one := FamilyHole{Kind: h.Kind}
-			faults.add(dsl.CodeHoleValues, h.Span, one.Text(v)+" stands twice among the values of this hole", "Its members would be counted twice.", "name each value once")
+			faults.add(dsl.CodeHoleValues, h.Span, one.Text(sorted[i])+" stands twice among the values of this hole", "Its members would be counted twice.", "name each value once")
 			return nil, false
 		}
-		seen[v] = true
 	}
 	return values, len(values) > 0
 }
