@@ -248,10 +248,13 @@ func (w *witnesses) find(b best, law audit.Law, down func(*search.Search) (searc
 		choice, lines = slices.Clone(s.choice), m.Lines
 		late := 0
 		for h, hole := range s.fam.Holes() {
-			if hole.Late {
-				choice[h] = int64(m.Holes[late])
-				late++
+			if !hole.Late {
+				continue
 			}
+			if s.there(h, choice) {
+				choice[h] = int64(m.Holes[late])
+			}
+			late++
 		}
 	case errors.Is(err, errWalk):
 		err := s.each(w.free, b.Slice, func(c []int64, rec *engine.Record, order []int32) error {

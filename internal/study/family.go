@@ -156,6 +156,12 @@ func (s *slicer) away(choice []int64) int32 {
 	return n
 }
 
+// there tells whether a hole is chosen: those of a line that is not there are not.
+func (s *slicer) there(h int, choice []int64) bool {
+	in := s.fam.Holes()[h].In
+	return in < 0 || choice[in] == 1
+}
+
 // each calls visit with every member of a slice, in order: the late holes' values, then the orders of ties.
 func (s *slicer) each(ctx context.Context, i int64, visit func(choice []int64, rec *engine.Record, lines []int32) error) error {
 	s.fam.Slice(i, s.choice)
@@ -163,7 +169,7 @@ func (s *slicer) each(ctx context.Context, i int64, visit func(choice []int64, r
 	choice := slices.Clone(s.choice)
 	var late []int
 	for h := range holes {
-		if holes[h].Late {
+		if holes[h].Late && s.there(h, choice) {
 			late = append(late, h)
 			choice[h] = 0
 		}
