@@ -141,3 +141,27 @@ sweep "large" over stall in 1..2000 by gap in 0..5 {
 		}
 	}
 }
+
+// A map that is too wide for all of its headings keeps some of them, each above the right end of its column.
+func TestWideMapDropsHeadings(t *testing.T) {
+	got := text(t, func(w io.Writer) error {
+		return SweepText(w, studied(t, `
+let stall = 1
+let x = 1
+at 0         A acquire ttl 10
+at 1 + stall A append "A"
+sweep "wide" over x in 1, 2 by stall in 1995..2100 {
+  expect unlocked-write
+  expect at 0 A granted iff x > 0 and x + stall > 0
+}
+`), Options{})
+	})
+	if want := "  x  stall\n  1995  1998  2001  2004"; !strings.Contains(got, want) {
+		t.Errorf("no\n%s in\n%s", want, got)
+	}
+	for _, line := range strings.Split(got, "\n") {
+		if width(line) > DefaultWidth {
+			t.Errorf("%d columns: %s", width(line), line)
+		}
+	}
+}

@@ -290,9 +290,13 @@ func drawMap(p *page, down, across *study.Axis, o Options, cell func(y, x int) (
 	for from := 0; from < len(across.Values); from += room {
 		to := min(from+room, len(across.Values))
 		p.draw(mark(dim, padLeft(down.Name, labels)+"  "+across.Name))
-		head := padLeft("", labels) + " "
+		head := ""
 		for x := from; x < to; x += stride {
-			head += strings.Repeat(" ", labels+1+(x-from+1)*step-width(head)-width(across.Values[x].Text())) + across.Values[x].Text()
+			value := across.Values[x].Text()
+			blanks := labels + 1 + (x-from+1)*step - width(head) - width(value)
+			if blanks > 0 || head == "" {
+				head += strings.Repeat(" ", max(0, blanks)) + value
+			}
 		}
 		p.draw(mark(dim, head))
 		for y, v := range down.Values {
