@@ -230,11 +230,10 @@ func (m *Machine) finish() {
 	m.rec.Final = m.resource.value
 }
 
-// event appends a line of the record and gives its index.
-func (m *Machine) event(e Event) int32 {
+// event appends a line of the record.
+func (m *Machine) event(e Event) {
 	e.At = m.cur
 	m.rec.Events = append(m.rec.Events, e)
-	return int32(len(m.rec.Events) - 1)
 }
 
 // outcome queues the blocks that wait for a step's outcome.

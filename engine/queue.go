@@ -45,7 +45,8 @@ func (m *Machine) push(it item) {
 	}
 	it.age = m.age
 	m.age++
-	q := append(m.queue, it)
+	m.queue = append(m.queue, it)
+	q := m.queue
 	i := len(q) - 1
 	for i > 0 {
 		up := (i - 1) / 2
@@ -55,7 +56,6 @@ func (m *Machine) push(it item) {
 		q[i], q[up] = q[up], q[i]
 		i = up
 	}
-	m.queue = q
 }
 
 // pop takes the first item. The queue must not be empty.

@@ -88,8 +88,8 @@ type Search struct {
 	rec   *engine.Record
 	mon   monitor
 	limit int
-	bound bool // the horizon's distance is part of a state
-	ctx   context.Context
+	bound bool         // the horizon's distance is part of a state
+	stop  func() error // why the caller wants the search to end; nil while it does not
 
 	seed     maphash.Seed
 	table    []int32 // open addressing: node + 1
@@ -173,7 +173,7 @@ func lockstep(p *engine.Program) *engine.Program {
 
 // Run counts the family. It stops with the context's error when interrupted.
 func (s *Search) Run(ctx context.Context) (*Result, error) {
-	s.ctx = ctx
+	s.stop = ctx.Err
 	root := s.count()
 	if s.err == nil && root.last > s.p.Settings.Horizon || errors.Is(s.err, errBeyond) {
 		// Some member polls beyond the horizon: count again, with the distance to it as part of a state.
@@ -396,8 +396,8 @@ func (s *Search) state(f engine.Fork) int32 {
 	}
 	if len(s.nodes) >= s.limit {
 		s.err = ErrLimit
-	} else if s.ctx.Err() != nil {
-		s.err = s.ctx.Err()
+	} else if err := s.stop(); err != nil {
+		s.err = err
 	}
 	if s.err != nil {
 		return 0
@@ -480,10 +480,10 @@ func moreHoles(f engine.Fork, tick engine.Tick, used int) bool {
 // path is a sequence of two-way branches, the first in the lowest bit, with a one behind the last.
 type path int32
 
-const (
-	onePath path = 1
-	maxPath      = 24
-)
+// onePath is the empty path; maxPath is how many holes of one tick a path may decide.
+const onePath path = 1
+
+const maxPath = 24
 
 func (p path) branch(i int) int {
 	if p>>i <= 1 {

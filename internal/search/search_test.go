@@ -17,7 +17,7 @@ func yardstick(clients int, pause, arrivals int32, f engine.Fencing) *engine.Pro
 		Holes:    []engine.Hole{{N: pause + 1, By: 1}},
 	}
 	for c := range int32(clients) {
-		name := string(rune('A' + c))
+		name := string('A' + c)
 		p.Clients = append(p.Clients, name)
 		p.Owners = append(p.Owners, name)
 		p.Texts = append(p.Texts, name)
