@@ -113,9 +113,12 @@ func (b *Binder) where() (string, bool) {
 	return cell, true
 }
 
-// Bind computes the program of a cell; nil is the only cell of a run. The program is valid until the next call. It is nil
+// Bind computes the program of a cell; nil is the only cell of a run, and of a family the member of all first values. The program is valid until the next call. It is nil
 // if the cell has faults, which no cell has that Compile let pass. It allocates nothing.
 func (b *Binder) Bind(cell []int64) (*engine.Program, dsl.Diagnostics) {
+	if b.plan.family != nil {
+		return b.BindMember(nil)
+	}
 	if prog, ok := b.bind(cell); ok {
 		return prog, nil
 	}
