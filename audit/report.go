@@ -87,7 +87,7 @@ type Fault uint8
 const (
 	FaultNone     Fault = iota
 	FaultLock           // the lock itself let two clients hold it: overlap or double-hold
-	FaultTokens         // the lock handed out tokens that do not rise
+	FaultTokens         // the lock handed out tokens that do not rise, and that is what did the harm
 	FaultResource       // the lock is innocent; the resource took a write that it had no way to refuse
 	FaultSnapshot       // the lock is innocent and no write was stale: a read-modify-write worked on an old copy
 	FaultBypass         // a write was accepted without the lock and did no harm: nobody was there to be hurt

@@ -93,12 +93,12 @@ func TestDescriptionKeepsIndentedLines(t *testing.T) {
 func TestWaitsOfASweep(t *testing.T) {
 	got := narrowed(text(t, func(w io.Writer) error {
 		return SweepText(w, studied(t, `
-let ttl = 3
-at 0 A acquire ttl ttl
+let length = 3
+at 0 A acquire ttl length
 at 1 B acquire ttl 1 on s1..s3
 at 2 C acquire ttl 1 retry every 1 until 5
 at 9 D acquire ttl 1 on s1 s2 retry every 1
-sweep "waits" over ttl in 1, 3, 300 {
+sweep "waits" over length in 1, 3, 300 {
   expect at 0 A granted
 }
 `), Options{})

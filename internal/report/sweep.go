@@ -69,7 +69,7 @@ func sweepPage(p *page, script *dsl.Script, s *study.Sweep, o Options) {
 		axes[i] = a.Name
 	}
 	p.add(heading, mark(bold, sweepName(s)), say("  "+strings.Join(axes, " by ")+", "+count(s.Cells, "cell")))
-	mapped, signed := false, false
+	var mapped, signed bool
 	switch {
 	case len(s.Kept) == 0:
 		p.add(para, say("Too many cells to show one by one; --format csv lists them. By slices:"))

@@ -463,21 +463,28 @@ func (t *teller) turnedAway() string {
 }
 
 // kept tells of a client that was refused although nobody held the lock, by votes that a failed attempt had not given back.
+// It looks at as many attempts as a transcript has lines.
 func (t *teller) kept() string {
-	for i := range t.rec.Attempts {
+	leases := make([][]int32, t.settings().Servers) // by server; there they follow one another in time
+	for i := range t.rec.Leases {
+		if s := t.rec.Leases[i].Server; s >= 0 && int(s) < len(leases) {
+			leases[s] = append(leases[s], int32(i))
+		}
+	}
+	for i := range min(len(t.rec.Attempts), maxLines) {
 		a := &t.rec.Attempts[i]
-		if a.Outcome != engine.Denied && a.Outcome != engine.Waiting {
+		if !failed(a) {
 			continue
 		}
 		var servers []int32
 		loser, blocked := engine.None, int32(0)
 		for _, v := range t.votes[i] {
 			v := &t.rec.Votes[v]
-			l := t.blocking(v)
-			if l == nil {
+			if v.Kind != engine.VoteNo || v.Holder < 0 || int(v.Server) >= len(leases) {
 				continue
 			}
-			if o := at(t.rec.Attempts, l.Attempt); o == nil || o.Outcome != engine.Denied && o.Outcome != engine.Waiting || t.someoneHolds(v.Applied.Tick) {
+			l := t.livingAt(leases[v.Server], v.Applied)
+			if l == nil || l.Client != v.Holder || !failed(at(t.rec.Attempts, l.Attempt)) || t.someoneHolds(v.Applied.Tick) {
 				continue
 			}
 			blocked++
@@ -495,21 +502,33 @@ func (t *teller) kept() string {
 	return ""
 }
 
-// blocking gives the lease that a server refused a vote for, nil for any other answer.
-func (t *teller) blocking(v *engine.Vote) *engine.Lease {
-	if v.Kind != engine.VoteNo || v.Holder < 0 {
+// failed tells whether an attempt was refused; whether it is asked again does not matter.
+func failed(a *engine.Attempt) bool {
+	return a != nil && (a.Outcome == engine.Denied || a.Outcome == engine.Waiting)
+}
+
+// livingAt gives the one of a server's leases that lives at a moment, nil if none does.
+func (t *teller) livingAt(places []int32, m engine.Moment) *engine.Lease {
+	n, _ := slices.BinarySearchFunc(places, m, func(i int32, m engine.Moment) int {
+		if t.rec.Leases[i].Start.Before(m) {
+			return -1
+		}
+		return 1
+	})
+	if n == 0 {
 		return nil
 	}
-	for i := range t.rec.Leases {
-		if l := &t.rec.Leases[i]; l.Server == v.Server && l.Client == v.Holder && l.Start.Before(v.Applied) && v.Applied.Before(l.End) {
-			return l
-		}
+	if l := &t.rec.Leases[places[n-1]]; m.Before(l.End) {
+		return l
 	}
 	return nil
 }
 
 func (t *teller) someoneHolds(when engine.Tick) bool {
-	return slices.ContainsFunc(t.aud.Holders, func(h audit.Interval) bool { return h.Start <= when && when < h.End })
+	return slices.ContainsFunc(t.holds, func(holds []int32) bool {
+		i, ok := cover(holds, when, func(i int32) engine.Tick { return t.aud.Holders[i].End })
+		return ok && t.aud.Holders[i].Start <= when
+	})
 }
 
 // cause says how the first lease that another one overlapped came to an end too early for its client.
