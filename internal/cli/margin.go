@@ -60,7 +60,10 @@ func (a *app) margin(ctx context.Context, s *source, over []compile.Override, ru
 	if err := onlyRun(s.script, over, run); err != nil {
 		return err
 	}
-	f, ds := margin.Of(ctx, s.name, s.text, over, run)
+	bar := a.progress("shifts")
+	defer bar.stop()
+	f, ds := margin.Of(ctx, s.name, s.text, margin.Options{Run: run, Over: over, Progress: bar.at})
+	bar.stop()
 	if !a.diagnose(s, ds) || f == nil {
 		return nil
 	}

@@ -85,7 +85,11 @@ func (a *app) shrink(ctx context.Context, s *source, o shrink.Options, out strin
 	if err := onlyRun(s.script, o.Over, o.Run); err != nil {
 		return err
 	}
+	bar := a.progress("candidates at most")
+	defer bar.stop()
+	o.Progress = bar.at
 	r, err := shrink.Shrink(ctx, s.name, s.text, o)
+	bar.stop()
 	var unbroken *shrink.UnbrokenError
 	var limit *shrink.LimitError
 	var bad *shrink.ScriptError

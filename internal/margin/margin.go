@@ -20,8 +20,8 @@ const (
 	MaxShift engine.Tick = 200
 	// MaxWrites is how many writes of a run get a verdict of their own; nobody reads more of them.
 	MaxWrites = 50
-	// MaxWork bounds what the moved runs of one run may do together: some tens of seconds. An ordinary file stays far below.
-	MaxWork = 20_000_000
+	// MaxWork bounds what the moved runs of one run may do together: about ten seconds. A file of fifty lines stays below.
+	MaxWork = 6_000_000
 	// workOfRun is what a run costs besides its events and votes: its numbers are computed anew.
 	workOfRun = 50
 )
@@ -124,18 +124,25 @@ type File struct {
 	Runs   []*Run // in file order; one without a name for a file without runs
 }
 
+// Options says which margins are wanted.
+type Options struct {
+	Run      string                  // the run; "" for all of them
+	Over     []compile.Override      // what goes before the file's lets and settings
+	Progress func(done, total int64) // if set, is called now and then with the shifts of a run done so far
+}
+
 // Of finds the margins of the named run of a file, or with the name "" of all of its runs; an explore block counts as one
 // where its holes are closed by overrides and there are no runs, or it is named. The text must be one that
 // dsl.Parse and compile.Compile let pass with these overrides; otherwise there are errors among the diagnostics and no
 // file. A context that ends leaves what is known so far, which Run.Reach shows.
-func Of(ctx context.Context, name string, text []byte, over []compile.Override, run string) (*File, dsl.Diagnostics) {
+func Of(ctx context.Context, name string, text []byte, o Options) (*File, dsl.Diagnostics) {
 	script, ds := dsl.Parse(name, text) // a tree of our own: its formulas are moved
 	if ds.HasErrors() {
 		return nil, ds
 	}
 	f := &File{Script: script}
-	for _, b := range numbers.Blocks(script, run) {
-		s := newScan(script, b, over)
+	for _, b := range numbers.Blocks(script, o.Run) {
+		s := newScan(script, b, o)
 		r, ds := s.run(ctx)
 		if r == nil {
 			return nil, ds
@@ -152,11 +159,13 @@ type scan struct {
 	out    *Run
 	knobs  []*Knob
 	work   int64
+
+	progress func(done, total int64)
 }
 
-func newScan(script *dsl.Script, b *dsl.Block, over []compile.Override) *scan {
-	s := &scan{out: &Run{}}
-	s.script, s.over = numbers.Alone(script, b, over)
+func newScan(script *dsl.Script, b *dsl.Block, o Options) *scan {
+	s := &scan{out: &Run{}, progress: o.Progress}
+	s.script, s.over = numbers.Alone(script, b, o.Over)
 	if b != nil {
 		s.out.Name, s.out.Line = b.Name, b.Span.Start.Line
 	}
@@ -222,6 +231,9 @@ func (s *scan) run(ctx context.Context) (*Run, dsl.Diagnostics) {
 // search moves every number by one tick, then every number by two: so a limit cuts all of them off at the same distance.
 func (s *scan) search(ctx context.Context) {
 	for shift := engine.Tick(1); shift <= MaxShift; shift++ {
+		if s.progress != nil {
+			s.progress(int64(shift), int64(MaxShift))
+		}
 		for _, k := range s.knobs {
 			for _, by := range [...]engine.Tick{-shift, shift} {
 				if s.work > MaxWork || ctx.Err() != nil {

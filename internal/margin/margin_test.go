@@ -144,7 +144,7 @@ func TestFlipsOfRandomSchedules(t *testing.T) {
 		if runOf(text, nil) == nil {
 			continue
 		}
-		f, ds := Of(context.Background(), "t.dlk", []byte(text), nil, "")
+		f, ds := Of(context.Background(), "t.dlk", []byte(text), Options{})
 		if f == nil {
 			t.Fatalf("%v\n%s", ds, text)
 		}
@@ -176,7 +176,7 @@ at arrival B acquire ttl lease retry every 1 {
 // The margins of the pause, worked out by hand: B writes two ticks before A. With a stall of 12 both write at 14, and A's
 // line comes first; with an arrival of 14 both write at 16.
 func TestPause(t *testing.T) {
-	f, ds := Of(context.Background(), "t.dlk", []byte(pause), nil, "")
+	f, ds := Of(context.Background(), "t.dlk", []byte(pause), Options{})
 	if f == nil {
 		t.Fatal(ds)
 	}
@@ -213,7 +213,7 @@ func TestPause(t *testing.T) {
 		}
 	}
 	check(t, pause, r)
-	again, _ := Of(context.Background(), "t.dlk", []byte(pause), nil, "")
+	again, _ := Of(context.Background(), "t.dlk", []byte(pause), Options{})
 	if !reflect.DeepEqual(stripped(again.Runs[0]), stripped(r)) {
 		t.Error("the second time finds something else")
 	}
@@ -244,11 +244,11 @@ every 3 from 1 to 7 B check
 at 9 s1 clock -5
 at 20 B read arrives +late reply 29
 `
-	f, ds := Of(context.Background(), "t.dlk", []byte(text), nil, "")
+	f, ds := Of(context.Background(), "t.dlk", []byte(text), Options{})
 	if f == nil {
 		t.Fatal(ds)
 	}
-	s := newScan(f.Script, nil, nil)
+	s := newScan(f.Script, nil, Options{})
 	u, ds := compile.Compile(s.script, nil)
 	if u == nil {
 		t.Fatal(ds)
@@ -281,7 +281,7 @@ func TestRunsAndInterrupts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, ds := Of(context.Background(), "pause.dlk", text, []compile.Override{{Name: "stall", Value: "3"}}, "")
+	f, ds := Of(context.Background(), "pause.dlk", text, Options{Over: []compile.Override{{Name: "stall", Value: "3"}}})
 	if f == nil || len(f.Runs) != 2 || f.Runs[0].Name != "unfenced" || f.Runs[1].Name != "fenced" {
 		t.Fatal(ds)
 	}
@@ -290,13 +290,13 @@ func TestRunsAndInterrupts(t *testing.T) {
 			t.Errorf("with a stall of 3 no write is stale, and some shift makes one so: %+v", v)
 		}
 	}
-	one, _ := Of(context.Background(), "pause.dlk", text, nil, "fenced")
+	one, _ := Of(context.Background(), "pause.dlk", text, Options{Run: "fenced"})
 	if len(one.Runs) != 1 || one.Runs[0].Name != "fenced" {
 		t.Errorf("asked for one run, got %d", len(one.Runs))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	cut, _ := Of(ctx, "pause.dlk", text, nil, "fenced")
+	cut, _ := Of(ctx, "pause.dlk", text, Options{Run: "fenced"})
 	if r := cut.Runs[0]; r.Reach != 0 || !r.Short() || len(r.Verdicts) == 0 {
 		t.Errorf("interrupted: reach %d, %d verdicts", r.Reach, len(r.Verdicts))
 	}
@@ -304,6 +304,6 @@ func TestRunsAndInterrupts(t *testing.T) {
 
 func BenchmarkPause(b *testing.B) {
 	for b.Loop() {
-		Of(context.Background(), "t.dlk", []byte(pause), nil, "")
+		Of(context.Background(), "t.dlk", []byte(pause), Options{})
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 func margins(t *testing.T, text string) *margin.File {
 	t.Helper()
-	f, ds := margin.Of(context.Background(), "t.dlk", []byte(text), nil, "")
+	f, ds := margin.Of(context.Background(), "t.dlk", []byte(text), margin.Options{})
 	if f == nil {
 		t.Fatalf("the text makes no sense: %v", ds)
 	}

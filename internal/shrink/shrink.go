@@ -30,6 +30,8 @@ type Options struct {
 	Keep []audit.Law        // the laws that stay broken; at least one
 	Run  string             // the run to shrink; "" for the first that breaks the laws
 	Over []compile.Override // what goes before the file's lets and settings, and is written into the result
+	// Progress, if set, is called with each candidate: how many were tried, of how many at most.
+	Progress func(tried, most int64)
 }
 
 // Result is a smaller schedule.
@@ -71,6 +73,8 @@ type shrinker struct {
 	bytes int
 	work  int
 	short bool
+
+	progress func(tried, most int64)
 }
 
 // Shrink finds the smallest schedule. The text must be a file without errors. The error is an *UnbrokenError, a
@@ -93,7 +97,7 @@ func Shrink(ctx context.Context, name string, text []byte, o Options) (*Result, 
 		if u, ds := compile.Compile(numbers.Alone(script, b, o.Over)); u == nil {
 			return nil, &ScriptError{ds} // found here, the places of faults are those of the file
 		}
-		s := &shrinker{ctx: ctx, name: name, keep: o.Keep, seen: map[string]bool{}, doc: read(string(formatted))}
+		s := &shrinker{ctx: ctx, name: name, keep: o.Keep, seen: map[string]bool{}, progress: o.Progress, doc: read(string(formatted))}
 		s.doc.take(script, b, o.Over)
 		rec, rep, ds := judge(name, s.doc.text(nil))
 		switch {
@@ -169,6 +173,9 @@ func (s *shrinker) breaks(text string) bool {
 		return false
 	}
 	s.tried++
+	if s.progress != nil {
+		s.progress(int64(s.tried), MaxCandidates)
+	}
 	s.bytes += len(text)
 	rec, rep, _ := judge(s.name, text)
 	ok := rec != nil && rec.Limit == engine.NoLimit && len(missed(rep, s.keep)) == 0
