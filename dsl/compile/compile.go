@@ -1,6 +1,6 @@
 // Package compile turns a checked script into programs for the engine: one plan for each run, sweep or family of the file,
-// whose numbers are filled in cell by cell or slice by slice. It finds every fault of value (a division by zero, a tick below zero, a step inside
-// its own client's pause); it runs nothing and judges nothing.
+// whose numbers are filled in cell by cell or slice by slice. It finds every fault of value (a division by zero, a tick
+// below zero, a step inside its own client's pause); it runs nothing and judges nothing.
 package compile
 
 import (

@@ -214,5 +214,6 @@ func openHole(h *dsl.Hole, f *faultList) {
 	case h.Kind == dsl.NumberHole:
 		hint = "write a value in its place, make it a let to close it with --set, or look at every one with an explore block"
 	}
-	f.add(dsl.CodeOpenHole, h.Span, "what this leaves open is not decided", "A run has one schedule, and a cell of a sweep too.", hint)
+	what := [...]string{dsl.NumberHole: "a number is left open", dsl.ServerHole: "a server is left open", dsl.MaybeHole: "whether this line is there is left open"}[h.Kind]
+	f.add(dsl.CodeOpenHole, h.Span, what, "A run has one schedule, and a cell of a sweep too.", hint)
 }
