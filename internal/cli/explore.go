@@ -175,6 +175,9 @@ func (x *exploration) usage(cmd *cobra.Command, args []string) (scripts []string
 	// A shell expands the pattern behind --merge to several words, of which only the first is the flag's.
 	at := max(0, slices.IndexFunc(args, func(s string) bool { return filepath.Ext(s) == golden.ScriptExt || s == stdinName }))
 	x.merge = append(x.merge, slices.Delete(slices.Clone(args), at, at+1)...)
+	if slices.ContainsFunc(x.merge, func(s string) bool { return filepath.Ext(s) == golden.ScriptExt }) {
+		return nil, errors.New("--merge takes one script and its parts")
+	}
 	return args[at : at+1], nil
 }
 
@@ -235,7 +238,7 @@ func (a *app) exploreFile(ctx context.Context, s *source, x *exploration) ([]str
 		return names, nil
 	}
 	file := &study.File{Script: s.script}
-	saver := &saver{path: x.checkpoint, next: time.Now().Add(checkpointEvery)}
+	saver := &saver{path: x.checkpoint} // the first slice is written down at once: that shows early whether it can be
 	for _, n := range chosen {
 		opts := x.opts
 		if n != "" {

@@ -91,8 +91,11 @@ func incomplete(p *page, e *study.Explore) {
 	if e.Stopped == "" {
 		return
 	}
-	p.add(para, mark(bad, "INCOMPLETE"), say(fmt.Sprintf(": %s after %d of %s. What follows is about the members of those alone.",
-		e.Stopped, e.Done, count(e.Slices, "slice"))))
+	said := fmt.Sprintf(": %s after %d of %s. What follows is about the members of those alone.", e.Stopped, e.Done, count(e.Slices, "slice"))
+	if e.Done == 0 {
+		said = fmt.Sprintf(": %s before any of %s was done. Nothing can be said about its members.", e.Stopped, count(e.Slices, "slice"))
+	}
+	p.add(para, mark(bad, "INCOMPLETE"), say(said))
 }
 
 func explorePage(p *page, e *study.Explore, only []audit.Law, o Options) {
@@ -107,6 +110,10 @@ func explorePage(p *page, e *study.Explore, only []audit.Law, o Options) {
 	p.add(heading, mark(bold, exploreName(e.Name)), say(prefixed("  ", strings.Join(head, ", "))))
 	incomplete(p, e)
 	holesTable(p, e)
+	if e.Members.Sign() == 0 {
+		claims(p, e.Claims, false)
+		return
+	}
 	p.add(para, say(proof(e)))
 	signed := border(p, e, o)
 	exploreLaws(p, e, signed)
@@ -462,12 +469,9 @@ func stretches(p *page, e *study.Explore) {
 				break
 			}
 		}
-		if j-i > maxRows || len(g.rows) == maxRows {
-			// A border of so many stretches is none; the map of fewer values tells more.
-			if len(g.rows) == maxRows {
-				p.add(para, mark(dim, "and more; --format json has all"))
-				return
-			}
+		if len(g.rows) == maxRows {
+			p.add(para, mark(dim, "and more; --format json has all"))
+			return
 		}
 		at := values[i].Text()
 		if j-i > 1 {

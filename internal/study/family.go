@@ -308,22 +308,27 @@ type found struct {
 	err     error
 }
 
-// work does slices until there are none left, or one stops the search.
+// work does slices until there are none left, or one stops the search. A panic stops it too.
 func (e *explorer) work(ctx context.Context) {
 	s := newSlicer(e.plan, e.claims, e.walk, e.limit)
-	for {
-		at := e.next.Add(1) - 1
-		if at >= int64(len(e.mine)) {
-			return
+	fault := guarded(func() {
+		for {
+			at := e.next.Add(1) - 1
+			if at >= int64(len(e.mine)) {
+				return
+			}
+			f := e.slice(ctx, s, e.mine[at])
+			if f.err != nil {
+				e.next.Store(int64(len(e.mine)))
+			}
+			e.put(at, f)
 		}
-		var f *found
-		if fault := guarded(func() { f = e.slice(ctx, s, e.mine[at]) }); fault != nil {
-			f = &found{err: fault}
-		}
-		if f.err != nil {
-			e.next.Store(int64(len(e.mine)))
-		}
-		e.put(at, f)
+	})
+	if fault != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.err = fault
+		e.next.Store(int64(len(e.mine)))
 	}
 }
 
@@ -404,7 +409,7 @@ func (e *explorer) run(ctx context.Context, jobs int) {
 		wg.Go(func() { e.work(ctx) })
 	}
 	wg.Wait()
-	if ctx.Err() == nil {
+	if ctx.Err() == nil || !errors.Is(e.err, ctx.Err()) {
 		return
 	}
 	// An interrupted search keeps what it has, in whatever order it came.

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dlock/audit"
+	"dlock/dsl"
+	"dlock/internal/report"
+	"dlock/internal/study"
+)
+
+// families are schedules with holes of every kind: late ones and others, in lines that may be there, with and without
+// ties, claims that classes decide and claims that need every member.
+const families = `let stall = any 0..12
+at 0 A acquire ttl 8 {
+  +1  read
+  +2 + stall append "A"
+}
+at 3 B acquire ttl 8 retry every 2 {
+  +1  read
+  +2  append "B"
+  +3  release
+}
+expect no token-regress
+explore "one fault" {
+  maybe gone at any 0..9 any s1..s5 crash
+  maybe cut1 at any 1..3 cut A from s1
+  where gone + cut1 <= 1
+  expect sometimes stale-write
+}
+explore "clocks" {
+  let k = any 3, -2, 5
+  at 2 s1 s2 clock +k
+  ties any
+  expect sometimes lost-update
+}
+explore "every member is looked at" {
+  let k = any 0..4
+  at k A pause for 3
+  expect at 3 A holds in 65
+}
+`
+
+func openFamily(t *testing.T, name string, text []byte) *study.Study {
+	t.Helper()
+	script, ds := dsl.Parse(name, text)
+	if ds.HasErrors() {
+		t.Fatalf("%s: %v", name, ds)
+	}
+	st, ds := study.Open(script, nil)
+	if st == nil {
+		t.Fatalf("%s: %v", name, ds)
+	}
+	return st.WithSource(text)
+}
+
+func mustDo(t *testing.T, st *study.Study, ctx context.Context, o study.Options) *study.File {
+	t.Helper()
+	f, err := st.Do(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// printed is all that people and programs see of what was explored.
+func printed(t *testing.T, f *study.File) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := errors.Join(report.Explore(&b, f, nil, report.Options{}), report.ExploreJSON(&b, []*study.File{f}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestInterruptedSearchResumes interrupts a search after each of its slices in turn, goes on from what was written down, and
+// wants the answer of a search that nobody interrupted.
+func TestInterruptedSearchResumes(t *testing.T) {
+	st := openFamily(t, "families.dlk", []byte(families))
+	for _, brute := range []bool{false, true} {
+		for _, name := range st.Families() {
+			whole := study.Options{Runs: []string{name}, Brute: brute, Jobs: 2}
+			want := mustDo(t, st, t.Context(), whole)
+			slices := int(want.Items[0].Explore.Slices)
+			for after := 1; after < slices; after += 1 + slices/5 {
+				ctx, stop := context.WithCancel(t.Context())
+				halted := whole
+				done := 0
+				halted.Checkpoint = func(func() *study.Part) {
+					if done++; done >= after {
+						stop()
+					}
+				}
+				half := mustDo(t, st, ctx, halted).Items[0].Explore
+				stop()
+				if half.Done < int64(after) || half.Done == half.Slices && half.Stopped != "" {
+					t.Errorf("%s: interrupted after %d slices, it says %d of %d, %q", name, after, half.Done, half.Slices, half.Stopped)
+				}
+				var b bytes.Buffer
+				if err := study.WriteParts(&b, []study.Part{*half.Part}); err != nil {
+					t.Fatal(err)
+				}
+				resumed := whole
+				var err error
+				if resumed.Parts, err = study.ReadParts(&b); err != nil {
+					t.Fatal(err)
+				}
+				if got := printed(t, mustDo(t, st, t.Context(), resumed)); got != printed(t, want) {
+					t.Errorf("%s, brute %v: resumed after %d slices it says\n%s\nwant\n%s", name, brute, after, got, printed(t, want))
+				}
+			}
+		}
+	}
+}
+
+// TestBruteAgrees holds the counting of the scenarios against walking every member of them.
+func TestBruteAgrees(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "scenarios", "explore", "*.dlk"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("there are no scenarios to explore", err)
+	}
+	texts := map[string][]byte{"families.dlk": []byte(families)}
+	names := []string{"families.dlk"}
+	for _, name := range files {
+		if filepath.Base(name) == "three-clients.dlk" {
+			continue // millions of members
+		}
+		if texts[name], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	for _, name := range names {
+		st := openFamily(t, name, texts[name])
+		counted, walked := mustDo(t, st, t.Context(), study.Options{}), mustDo(t, st, t.Context(), study.Options{Brute: true, Jobs: 2})
+		for i := range counted.Items {
+			if counted.Items[i].Explore != nil {
+				compareSearches(t, name, counted.Items[i].Explore, walked.Items[i].Explore)
+			}
+		}
+	}
+}
+
+func compareSearches(t *testing.T, name string, a, b *study.Explore) {
+	t.Helper()
+	if !b.Walked {
+		t.Errorf("%s, %q: nothing was walked", name, a.Name)
+	}
+	if a.Members.Cmp(b.Members) != 0 || a.Clean.Cmp(b.Clean) != 0 {
+		t.Errorf("%s, %q: %v members, %v clean; walking %v and %v", name, a.Name, a.Members, a.Clean, b.Members, b.Clean)
+	}
+	for l := range audit.NumLaws {
+		if a.Broken[l].Cmp(b.Broken[l]) != 0 {
+			t.Errorf("%s, %q: %v in %v; walking %v", name, a.Name, l, a.Broken[l], b.Broken[l])
+		}
+	}
+	same := func(x, y study.Class) bool {
+		return x.Final == y.Final && x.Broken == y.Broken && x.Members.Cmp(y.Members) == 0 && x.Witness.Away == y.Witness.Away
+	}
+	if !slices.EqualFunc(a.Classes, b.Classes, same) {
+		t.Errorf("%s, %q: outcomes differ", name, a.Name)
+	}
+	if !slices.EqualFunc(a.Smallest, b.Smallest, func(x, y study.Witness) bool {
+		return x.Law == y.Law && x.Away == y.Away && x.Harm == y.Harm && len(x.Run.Record.Events) == len(y.Run.Record.Events)
+	}) {
+		t.Errorf("%s, %q: the smallest members differ", name, a.Name)
+	}
+	for i := range a.Claims {
+		if x, y := &a.Claims[i], &b.Claims[i]; x.OK != y.OK || x.Held.Cmp(y.Held) != 0 || x.Vacuous != y.Vacuous {
+			t.Errorf("%s, %q: %s differs: %v %v, walking %v %v", name, a.Name, x.Expect.Source, x.OK, x.Held, y.OK, y.Held)
+		}
+	}
+	for _, w := range slices.Concat(a.Smallest, b.Smallest) {
+		if w.Source == "" || !strings.Contains(w.Source, "expect "+w.Law.String()) {
+			t.Errorf("%s, %q: the smallest member that breaks %v is no file:\n%s", name, a.Name, w.Law, w.Source)
+		}
+	}
+}
+
+// A worker that panics is a fault of this program's own, not the end of the process.
+func TestWorkersPanic(t *testing.T) {
+	fault := func(err error) {
+		t.Helper()
+		var f *study.FaultError
+		if !errors.As(err, &f) || len(f.Stack) == 0 || !strings.Contains(f.Error(), "on purpose") {
+			t.Fatalf("the error is %v", err)
+		}
+		var errs bytes.Buffer
+		a := newApp(Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &errs, Env: os.LookupEnv})
+		if a.fail(err); a.worst != broken || !strings.Contains(errs.String(), "a fault of dlock's own") {
+			t.Errorf("it ends with %d and says %s", a.worst, errs.String())
+		}
+	}
+	st := openFamily(t, "families.dlk", []byte(families))
+	_, err := st.Do(t.Context(), study.Options{Jobs: 2, Checkpoint: func(func() *study.Part) { panic("on purpose") }})
+	fault(err)
+
+	script, _ := dsl.Parse("sweep.dlk", []byte("let n = 1\nat 0 A acquire ttl n\nsweep \"many\" over n in 1..20000 {\n}\n"))
+	sw, _ := study.New(script, nil)
+	_, err = sw.Do(t.Context(), study.Options{Jobs: 2, Each: func(study.Cell) { panic("on purpose") }})
+	fault(err)
+}
+
+func TestSearchProgress(t *testing.T) {
+	st := openFamily(t, "families.dlk", []byte(families))
+	p := &study.Progress{}
+	mustDo(t, st, t.Context(), study.Options{Runs: []string{"one fault"}, Shards: 2, PartOnly: true, Progressing: p})
+	got := searchProgress(p, 2*time.Second)
+	if !strings.Contains(got, " slices, ") || !strings.Contains(got, " members, ") || !strings.HasSuffix(got, "about 2s left") {
+		t.Errorf("half of the slices in two seconds: %q", got)
+	}
+	if got := searchProgress(&study.Progress{}, 3*time.Second); got != "0 of 0 slices, 0 members, 3s so far" {
+		t.Errorf("nothing is done: %q", got)
+	}
+}
+
+func TestShardOf(t *testing.T) {
+	for _, bad := range []string{"", "1", "0/2", "3/2", "1/0", "-1/2", "a/b", "1/2/3"} {
+		if _, _, err := shardOf(bad); err == nil {
+			t.Errorf("%q is no shard", bad)
+		}
+	}
+	if i, n, err := shardOf("2/8"); i != 1 || n != 8 || err != nil {
+		t.Errorf("2/8 is shard %d of %d, %v", i, n, err)
+	}
+}
