@@ -64,6 +64,10 @@ func plural(n int, one, many string) string {
 func quietExplore(p *page, e *study.Explore) {
 	p.add(heading, mark(bold, exploreName(e.Name)))
 	incomplete(p, e)
+	if e.Members.Sign() == 0 {
+		claims(p, e.Claims, true)
+		return
+	}
 	var parts []string
 	for _, l := range gravest() {
 		if n := e.Broken[l]; n.Sign() > 0 {
