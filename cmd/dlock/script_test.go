@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -17,6 +20,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the real binary. Besides testscript's own commands there are:
 //
 //	status N dlock …   run it and expect exactly this exit code
+//	interrupt FILE dlock …   run it, interrupt it as soon as FILE is there, expect exit status 3; "interrupted" is what it says
 //	json FILE PATH VALUE   FILE is one JSON document whose value at PATH ("runs.0.final") prints as VALUE
 //	rewrite crlf|bom FILE…   give a file other line ends, or a byte order mark
 //	nocontrol FILE…   no terminal control characters but newlines
@@ -27,6 +31,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":    status,
+			"interrupt": interrupt,
 			"json":      jsonValue,
 			"rewrite":   rewrite,
 			"nocontrol": noControl,
@@ -45,6 +50,29 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("exit status %s, want %s", got, args[0])
 	}
+}
+
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: interrupt FILE command…")
+	}
+	program := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], args[1])
+	cmd := exec.Command(program, args[2:]...) //nolint:noctx // it ends with the interrupt
+	cmd.Dir = ts.MkAbs(".")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	ts.Check(cmd.Start())
+	for range 600 {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	if err := cmd.Wait(); err == nil || err.Error() != "exit status 3" {
+		ts.Fatalf("it ends with %v, want exit status 3\n%s", err, errs.String())
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("interrupted"), append(out.Bytes(), errs.Bytes()...), 0o644))
 }
 
 func jsonValue(ts *testscript.TestScript, neg bool, args []string) {
