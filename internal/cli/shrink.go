@@ -104,7 +104,7 @@ func (a *app) shrink(ctx context.Context, s *source, o shrink.Options, out strin
 	case err != nil:
 		return err
 	}
-	if out != "" {
+	if out != "" && out != stdinName {
 		if err := golden.Replace([]golden.File{{Path: out, Text: r.Text}}, nil); err != nil {
 			return err
 		}

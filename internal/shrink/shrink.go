@@ -4,6 +4,7 @@
 package shrink
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,6 +33,8 @@ type Options struct {
 	Over []compile.Override // what goes before the file's lets and settings, and is written into the result
 	// Progress, if set, is called with each candidate: how many were tried, of how many at most.
 	Progress func(tried, most int64)
+
+	most int // candidates; 0 is MaxCandidates
 }
 
 // Result is a smaller schedule.
@@ -69,6 +72,7 @@ type shrinker struct {
 	keep  []audit.Law
 	doc   *doc
 	seen  map[string]bool
+	most  int
 	tried int
 	bytes int
 	work  int
@@ -97,7 +101,7 @@ func Shrink(ctx context.Context, name string, text []byte, o Options) (*Result, 
 		if u, ds := compile.Compile(numbers.Alone(script, b, o.Over)); u == nil {
 			return nil, &ScriptError{ds} // found here, the places of faults are those of the file
 		}
-		s := &shrinker{ctx: ctx, name: name, keep: o.Keep, seen: map[string]bool{}, progress: o.Progress, doc: read(string(formatted))}
+		s := &shrinker{ctx: ctx, name: name, keep: o.Keep, seen: map[string]bool{}, most: cmp.Or(o.most, MaxCandidates), progress: o.Progress, doc: read(string(formatted))}
 		s.doc.take(script, b, o.Over)
 		rec, rep, ds := judge(name, s.doc.text(nil))
 		switch {
@@ -168,13 +172,13 @@ func (s *shrinker) breaks(text string) bool {
 	if known, ok := s.seen[text]; ok {
 		return known
 	}
-	if s.tried == MaxCandidates || s.bytes > maxBytes || s.work > maxWork || s.ctx.Err() != nil {
+	if s.tried == s.most || s.bytes > maxBytes || s.work > maxWork || s.ctx.Err() != nil {
 		s.short = true
 		return false
 	}
 	s.tried++
 	if s.progress != nil {
-		s.progress(int64(s.tried), MaxCandidates)
+		s.progress(int64(s.tried), int64(s.most))
 	}
 	s.bytes += len(text)
 	rec, rep, _ := judge(s.name, text)
