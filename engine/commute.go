@@ -122,8 +122,8 @@ func (m *Machine) empty(s *Step, now Tick) bool {
 	return true
 }
 
-// simpleSteps tells, for each step, whether it takes no time and no step of its blocks may fall into its own tick.
-func simpleSteps(p *Program, simple []bool) []bool {
+// promptSteps tells, for each step, whether it takes no time and no step of its blocks may fall into its own tick.
+func promptSteps(p *Program, simple []bool) []bool {
 	simple = resize(simple, len(p.Steps))
 	for i := range p.Steps {
 		s := &p.Steps[i]

@@ -35,7 +35,7 @@ func (m *Machine) Begin(p *Program, rec *Record) {
 	m.start(p, rec)
 	m.masks = subtreeHoles(p, m.masks)
 	m.uses = usesOf(p)
-	m.prompt = simpleSteps(p, m.prompt)
+	m.prompt = promptSteps(p, m.prompt)
 	m.Marks = [2]int64{}
 }
 
