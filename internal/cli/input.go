@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"dlock/dsl"
+	"dlock/dsl/compile"
 	"dlock/internal/golden"
 	"dlock/internal/report"
 )
@@ -151,11 +152,20 @@ func (a *app) script(name string) *source {
 	}
 	s := &source{name: filepath.ToSlash(name), text: text}
 	var ds dsl.Diagnostics
-	s.script, ds = dsl.Parse(s.name, text)
+	s.script, ds = parse(s.name, text)
 	if !a.diagnose(s, ds) || s.script == nil {
 		return nil
 	}
 	return s
+}
+
+// parse finds everything that is wrong with a text: in one that has errors of form or of names, also the values that are.
+func parse(name string, text []byte) (*dsl.Script, dsl.Diagnostics) {
+	s, ds := dsl.Parse(name, text)
+	if s != nil && ds.HasErrors() {
+		ds = append(ds, compile.Rest(s, ds)...).Sort()
+	}
+	return s, ds
 }
 
 // source is a parsed script with its text.

@@ -227,7 +227,7 @@ func (a *app) testOne(ctx context.Context, v *verdict, filter *regexp.Regexp, up
 		fail(unusable, "%s\n", message(err))
 		return
 	}
-	script, ds := dsl.Parse(name, text)
+	script, ds := parse(name, text)
 	if filter != nil && !filter.MatchString(name) && (script == nil || !slices.ContainsFunc(runNames(script), filter.MatchString)) {
 		v.skipped = true
 		return
