@@ -4,15 +4,20 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"dlock/audit"
 	"dlock/dsl"
+	"dlock/internal/randprog"
+	"dlock/internal/randtext"
 	"dlock/internal/report"
 	"dlock/internal/study"
 )
@@ -62,7 +67,7 @@ func openFamily(t *testing.T, name string, text []byte) *study.Study {
 	return st.WithSource(text)
 }
 
-func mustDo(t *testing.T, st *study.Study, ctx context.Context, o study.Options) *study.File {
+func mustDo(ctx context.Context, t *testing.T, st *study.Study, o study.Options) *study.File {
 	t.Helper()
 	f, err := st.Do(ctx, o)
 	if err != nil {
@@ -88,7 +93,7 @@ func TestInterruptedSearchResumes(t *testing.T) {
 	for _, brute := range []bool{false, true} {
 		for _, name := range st.Families() {
 			whole := study.Options{Runs: []string{name}, Brute: brute, Jobs: 2}
-			want := mustDo(t, st, t.Context(), whole)
+			want := mustDo(t.Context(), t, st, whole)
 			slices := int(want.Items[0].Explore.Slices)
 			for after := 1; after < slices; after += 1 + slices/5 {
 				ctx, stop := context.WithCancel(t.Context())
@@ -99,7 +104,7 @@ func TestInterruptedSearchResumes(t *testing.T) {
 						stop()
 					}
 				}
-				half := mustDo(t, st, ctx, halted).Items[0].Explore
+				half := mustDo(ctx, t, st, halted).Items[0].Explore
 				stop()
 				if half.Done < int64(after) || half.Done == half.Slices && half.Stopped != "" {
 					t.Errorf("%s: interrupted after %d slices, it says %d of %d, %q", name, after, half.Done, half.Slices, half.Stopped)
@@ -113,7 +118,7 @@ func TestInterruptedSearchResumes(t *testing.T) {
 				if resumed.Parts, err = study.ReadParts(&b); err != nil {
 					t.Fatal(err)
 				}
-				if got := printed(t, mustDo(t, st, t.Context(), resumed)); got != printed(t, want) {
+				if got := printed(t, mustDo(t.Context(), t, st, resumed)); got != printed(t, want) {
 					t.Errorf("%s, brute %v: resumed after %d slices it says\n%s\nwant\n%s", name, brute, after, got, printed(t, want))
 				}
 			}
@@ -140,7 +145,7 @@ func TestBruteAgrees(t *testing.T) {
 	}
 	for _, name := range names {
 		st := openFamily(t, name, texts[name])
-		counted, walked := mustDo(t, st, t.Context(), study.Options{}), mustDo(t, st, t.Context(), study.Options{Brute: true, Jobs: 2})
+		counted, walked := mustDo(t.Context(), t, st, study.Options{}), mustDo(t.Context(), t, st, study.Options{Brute: true, Jobs: 2})
 		for i := range counted.Items {
 			if counted.Items[i].Explore != nil {
 				compareSearches(t, name, counted.Items[i].Explore, walked.Items[i].Explore)
@@ -149,9 +154,81 @@ func TestBruteAgrees(t *testing.T) {
 	}
 }
 
+// TestRandomFamilies opens holes in random schedules, and holds counting against walking every member.
+func TestRandomFamilies(t *testing.T) {
+	const enough = 60
+	families, witnesses := 0, 0
+	for seed := uint64(1); families < enough; seed++ {
+		if seed > 50*enough {
+			t.Fatalf("of %d schedules only %d make a family", seed, families)
+		}
+		which := randprog.Basic
+		if seed%3 == 0 {
+			which = randprog.All
+		}
+		text := []byte(leaveOpen(randtext.Write(randprog.New(seed, which), true), rand.New(rand.NewPCG(seed, 1))))
+		script, ds := dsl.Parse("random.dlk", text)
+		if ds.HasErrors() {
+			continue // an outcome is named that its step cannot have
+		}
+		st, _ := study.Open(script, nil)
+		if st == nil {
+			continue // some member is no schedule
+		}
+		st.WithSource(text)
+		walked, err := st.Do(t.Context(), study.Options{Brute: true, Limit: 3000, Jobs: 1})
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, text)
+		}
+		if walked.Inconclusive() {
+			continue
+		}
+		families++
+		counted := mustDo(t.Context(), t, st, study.Options{Jobs: 2})
+		compareSearches(t, fmt.Sprintf("seed %d", seed), counted.Items[0].Explore, walked.Items[0].Explore)
+		witnesses += len(counted.Items[0].Explore.Smallest)
+		if t.Failed() {
+			t.Fatalf("seed %d:\n%s", seed, text)
+		}
+	}
+	if witnesses < enough {
+		t.Errorf("%d families have only %d witnesses", families, witnesses)
+	}
+}
+
+// leaveOpen puts holes into a schedule and makes it one explore block.
+func leaveOpen(text string, r *rand.Rand) string {
+	var b strings.Builder
+	holes := 0
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		switch {
+		case holes == 4 || len(words) < 3 || line[0] == ' ':
+		case words[0] == "let" && r.IntN(3) == 0:
+			holes++
+			line = fmt.Sprintf("let %s = any %s, %d\n", words[1], words[3], r.IntN(12)+100)
+		case words[0] == "at" && r.IntN(4) == 0:
+			if n, err := strconv.Atoi(words[1]); err == nil {
+				holes++
+				line = strings.Replace(line, "at "+words[1], "at "+fmt.Sprintf("any %d..%d", n, n+r.IntN(4)+1), 1)
+			}
+		}
+		if len(words) > 2 && words[0] == "at" && r.IntN(6) == 0 && holes < 4 {
+			holes++
+			line = "maybe " + line
+		}
+		b.WriteString(line)
+	}
+	ties := ""
+	if r.IntN(2) == 0 {
+		ties = "  ties any\n"
+	}
+	return b.String() + "explore \"open\" {\n" + ties + "}\n"
+}
+
 func compareSearches(t *testing.T, name string, a, b *study.Explore) {
 	t.Helper()
-	if !b.Walked {
+	if !b.Walked && b.Members.Sign() > 0 {
 		t.Errorf("%s, %q: nothing was walked", name, a.Name)
 	}
 	if a.Members.Cmp(b.Members) != 0 || a.Clean.Cmp(b.Clean) != 0 {
@@ -212,7 +289,7 @@ func TestWorkersPanic(t *testing.T) {
 func TestSearchProgress(t *testing.T) {
 	st := openFamily(t, "families.dlk", []byte(families))
 	p := &study.Progress{}
-	mustDo(t, st, t.Context(), study.Options{Runs: []string{"one fault"}, Shards: 2, PartOnly: true, Progressing: p})
+	mustDo(t.Context(), t, st, study.Options{Runs: []string{"one fault"}, Shards: 2, PartOnly: true, Progressing: p})
 	got := searchProgress(p, 2*time.Second)
 	if !strings.Contains(got, " slices, ") || !strings.Contains(got, " members, ") || !strings.HasSuffix(got, "about 2s left") {
 		t.Errorf("half of the slices in two seconds: %q", got)

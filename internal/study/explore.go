@@ -165,7 +165,10 @@ func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Ex
 	t, e := ex.total, st.sums(p, ex)
 	// Witnesses are looked for without the caller's context: the slices that hold them are done, and one takes no longer
 	// than it took before.
-	w := witnesses{st: st, plan: p, ex: ex, free: context.WithoutCancel(ctx)} //nolint:contextcheck // on purpose, see above
+	w := witnesses{st: st, plan: p, ex: ex, free: context.WithoutCancel(ctx)}
+	if ex.only != nil {
+		w.search, w.slice = ex.only, ex.mine[0]
+	}
 	for l := range audit.NumLaws {
 		if b := t.smallest[l]; b.Found {
 			wit, err := w.find(b, l, func(s *search.Search) (search.Member, error) { return s.Smallest(l) },
@@ -220,7 +223,7 @@ type witnesses struct {
 	st   *Study
 	plan *compile.Plan
 	ex   *explorer
-	free context.Context
+	free context.Context //nolint:containedctx // it lives as long as one answer is put together
 
 	slice  int64
 	search *search.Search // of the slice, once it was counted again

@@ -297,6 +297,7 @@ type explorer struct {
 	members int64            // walked, in the slices that count
 	early   map[int64]*found // what was found before a slice in front of it was
 	taken   int              // how many of mine count
+	only    *search.Search   // of the slice, if it was one alone: it has the witnesses too
 	err     error
 }
 
@@ -305,6 +306,7 @@ type found struct {
 	tally   *familyTally
 	held    []*big.Int
 	members int64 // walked
+	search  *search.Search
 	err     error
 }
 
@@ -339,7 +341,7 @@ func (e *explorer) slice(ctx context.Context, s *slicer, slice int64) *found {
 		return &found{err: err}
 	}
 	if !e.walk {
-		f.tally, _, f.err = s.count(ctx, slice)
+		f.tally, f.search, f.err = s.count(ctx, slice)
 	}
 	if errors.Is(f.err, errWalk) {
 		f.held = zeros(len(e.claims))
@@ -377,6 +379,9 @@ func (e *explorer) put(at int64, f *found) {
 // take adds what was found in a slice.
 func (e *explorer) take(slice int64, f *found) {
 	e.members += f.members
+	if len(e.mine) == 1 {
+		e.only = f.search
+	}
 	e.total.add(f.tally)
 	e.total.finish(slice)
 	for i, n := range f.held {

@@ -80,14 +80,8 @@ func fillIn(source string, p *compile.Plan, choice []int64, title, pins string) 
 		}
 		switch {
 		case skip >= 0:
-			if closes && depth == skip {
+			if closes && depth == skip && !opens {
 				skip = -1
-				if !opens {
-					line = ""
-				}
-			}
-			if skip < 0 && opens {
-				skip = depth
 			}
 		case i+1 == p.Line:
 			mine = depth
