@@ -9,7 +9,7 @@ import (
 )
 
 // example is a fenced block of the reference: dlk is a whole file, dlk-lines a part of one.
-var example = regexp.MustCompile("(?ms)^```(dlk[a-z-]*)\n(.*?)^```$")
+var example = regexp.MustCompile("(?ms)^```(dlk[a-z-]*)(?: [^ \n]+)?\n(.*?)^```$")
 
 // around is what the parts of files in the reference take for granted.
 const around = "let lease = 10\nlet stall = 14\nlet arrival = 12\nat 0 A acquire ttl lease\nat arrival B acquire ttl lease\nat stall C read\n"
