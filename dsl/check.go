@@ -18,6 +18,7 @@ type checker struct {
 	runNames    map[string]Span
 	clients     map[string]bool
 	mentioned   map[string]bool // names on lines with a fault: nothing is said about what such a line might have meant
+	lostServers bool            // a line that may have set the number of servers has a fault
 	refs        []nameRef
 	named       []nameRef // clients in claims
 	ranges      []rangeRef
@@ -91,6 +92,7 @@ func check(f *file) *Script {
 	for _, r := range f.rows {
 		if len(r.tokens) > 0 {
 			c.row = r
+			c.lostServers = c.lostServers || r.bad && r.tokens[0].Value == "servers"
 			before := len(f.faults)
 			c.line(r)
 			if r.bad || len(f.faults) > before || c.top().kind == badFrame {
@@ -303,6 +305,7 @@ func (c *checker) unknownLine(r *row, w *word) {
 		c.fault(CodeUnknownWord, at, "`when` cannot start a line", "It goes on after a block: `} when denied {`.", "write it on the line of the brace before it")
 		return
 	}
+	c.lostServers = c.lostServers || Nearest(w.Text, candidates) == "servers"
 	c.fault(CodeUnknownWord, at, "no line starts with "+quote(w.Text), "",
 		didYouMean(w.Text, candidates, "a line starts with a setting, scenario, let, at, every, maybe, run, sweep, explore, expect, +N or }"))
 }

@@ -54,7 +54,8 @@ func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// Sort orders by file, position, severity and code, and drops exact repetitions, so that equal inputs print equal bytes.
+// Sort orders by file, position, severity and code, so that equal inputs print equal bytes. It drops exact repetitions, and
+// warnings about a line that has an error: they may go with it.
 func (ds Diagnostics) Sort() Diagnostics {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		return cmp.Or(
@@ -65,5 +66,19 @@ func (ds Diagnostics) Sort() Diagnostics {
 			cmp.Compare(a.Summary, b.Summary),
 		)
 	})
-	return slices.Compact(ds)
+	ds = slices.Compact(ds)
+	type line struct {
+		file string
+		n    int
+	}
+	faulty := map[line]bool{}
+	for _, d := range ds {
+		if d.Severity == Error {
+			faulty[line{d.Span.File, d.Span.Start.Line}] = true
+		}
+	}
+	return slices.DeleteFunc(ds, func(d Diagnostic) bool {
+		at := line{d.Span.File, d.Span.Start.Line}
+		return d.Severity == Warning && at.n > 0 && faulty[at]
+	})
 }

@@ -201,7 +201,7 @@ func (c *checker) serversExist() {
 	top := c.scopes[0]
 	fewest := map[*scope]int64{}
 	for _, sc := range c.scopes {
-		if n, ok := literalServers(sc, top); ok {
+		if n, ok := literalServers(sc, top, c.lostServers); ok {
 			fewest[sc] = n
 		}
 	}
@@ -223,7 +223,8 @@ func (c *checker) serversExist() {
 }
 
 // literalServers gives the number of servers in a scope if the file says it as a plain number and no sweep changes it.
-func literalServers(sc, top *scope) (int64, bool) {
+// The default counts unless the line that sets the number was lost to a fault.
+func literalServers(sc, top *scope, lost bool) (int64, bool) {
 	const byDefault = 5
 	if sc.block != nil && slices.ContainsFunc(sc.block.Axes, func(a *Axis) bool { return a.Name == "servers" }) {
 		return 0, false
@@ -237,7 +238,7 @@ func literalServers(sc, top *scope) (int64, bool) {
 			return n.Value, true
 		}
 	}
-	return byDefault, true
+	return byDefault, !lost
 }
 
 // unusedLets suspects lets that nothing reads.

@@ -1,6 +1,10 @@
 package compile
 
-import "dlock/dsl"
+import (
+	"slices"
+
+	"dlock/dsl"
+)
 
 // faultList collects diagnostics over the plans of a file. The same fault at the same place is told once, for the first
 // run or cell that has it: runs that share a line share its mistake.
@@ -65,7 +69,8 @@ func (f *faultList) merge(o *faultList) {
 // reset forgets everything and keeps the memory.
 func (f *faultList) reset() { f.n, f.list = 0, f.list[:0] }
 
-// diagnostics gives the list in order, each with the place that has it unless every one of the plans does.
+// diagnostics gives the list in order, at most one error for each line of the file, and each with the place that has it
+// unless every one of the plans does.
 func (f *faultList) diagnostics(plans int) dsl.Diagnostics {
 	var out dsl.Diagnostics
 	for i := range f.list {
@@ -79,5 +84,11 @@ func (f *faultList) diagnostics(plans int) dsl.Diagnostics {
 		}
 		out = append(out, d)
 	}
-	return out.Sort()
+	told := map[int]bool{}
+	return slices.DeleteFunc(out.Sort(), func(d dsl.Diagnostic) bool {
+		line := d.Span.Start.Line
+		again := line > 0 && d.Severity == dsl.Error && told[line]
+		told[line] = told[line] || d.Severity == dsl.Error
+		return again
+	})
 }

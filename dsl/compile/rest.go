@@ -15,6 +15,10 @@ func Rest(s *dsl.Script, errors dsl.Diagnostics) dsl.Diagnostics {
 		if d.Severity == dsl.Error {
 			r.faulty[d.Span.Start.Line] = true
 		}
+		switch d.Code {
+		case dsl.CodeStrayBrace, dsl.CodeNestedBlocks, dsl.CodeNestingTooDeep, dsl.CodeTooManyBlocks:
+			r.torn = true
+		}
 	}
 	r.loseLets(s)
 	left := &dsl.Script{File: s.File, Clients: s.Clients, Body: r.body(&s.Body)}
@@ -30,7 +34,7 @@ func Rest(s *dsl.Script, errors dsl.Diagnostics) dsl.Diagnostics {
 	var out dsl.Diagnostics
 	for _, d := range found.Sort() {
 		line := d.Span.Start.Line
-		if d.Severity == dsl.Error && byItself(d.Code) && !r.faulty[line] {
+		if d.Severity == dsl.Error && r.certain(d.Code, left) && !r.faulty[line] {
 			r.faulty[line] = true
 			out = append(out, d)
 		}
@@ -38,11 +42,16 @@ func Rest(s *dsl.Script, errors dsl.Diagnostics) dsl.Diagnostics {
 	return out
 }
 
-// byItself tells whether a fault is one of a single statement's numbers. Others may come from what was left out.
-func byItself(code string) bool {
+// certain tells whether a fault is one whatever the lines that were left out would have said.
+func (r *rest) certain(code string, left *dsl.Script) bool {
 	switch code {
-	case dsl.CodeDivisionByZero, dsl.CodeOverflow, dsl.CodeStepNumber, dsl.CodeSettingRange, dsl.CodeEmptyEvery, dsl.CodePauseEnd:
+	case dsl.CodeDivisionByZero, dsl.CodeOverflow, dsl.CodeStepNumber, dsl.CodeSettingRange, dsl.CodeEmptyEvery, dsl.CodePauseEnd, dsl.CodeMessageOrder:
 		return true
+	case dsl.CodeInsidePause:
+		return !r.torn
+	case dsl.CodeQuorumRange:
+		// Unless the file says how many servers there are, the line that should have said it may be a faulty one.
+		return slices.ContainsFunc(left.Settings, func(s *dsl.Setting) bool { return s.Name == "servers" })
 	}
 	return false
 }
@@ -51,6 +60,7 @@ func byItself(code string) bool {
 type rest struct {
 	faulty map[int]bool
 	lost   map[string]bool // lets, and named lines, that an error took away, or that need one of those
+	torn   bool            // which lines belong to which block is a guess
 }
 
 func (r *rest) sound(at dsl.Span) bool { return !r.faulty[at.Start.Line] }

@@ -22,6 +22,9 @@ at 1   A acquire ttl -3
 at 2   A renew ttl needs
 at -1  B acquire ttl 5
 at 3   B pauze for 1
+at 20  C pause for 5
+at 21  C append "C"
+at 22  C read reply 30 ;
 servers 2000
 lock-delay 9223372036854775807 + 1
 
@@ -39,9 +42,32 @@ run "x" {
 	for _, d := range Rest(s, ds) {
 		got = append(got, fmt.Sprintf("%d %s", d.Span.Start.Line, d.Code))
 	}
-	want := "4 D200, 7 D202, 9 D202, 11 D203, 12 D201, 16 D202"
+	want := "4 D200, 7 D202, 9 D202, 12 D205, 14 D203, 15 D201, 19 D202"
 	if strings.Join(got, ", ") != want {
 		t.Errorf("found %s, want %s", strings.Join(got, ", "), want)
+	}
+}
+
+// What a faulty line would have said may change what else is wrong.
+func TestRestIsSilentAboutWhatItCannotKnow(t *testing.T) {
+	for _, text := range []string{
+		"servrs 9\nquorum 7\nat 0 A acquire ttl 3\n",
+		"run \"a\" {\nat 3 A pause for 9\n}\n}\nrun \"b\" {\nat 5 A read\n}\n",
+		"}\nat 3 A pause for 9\nat 5 A read\n",
+		"at 3 A pause for n\nat 5 A read\nlet n 1\n",
+	} {
+		s, ds := dsl.Parse("test.dlk", []byte(text))
+		if !ds.HasErrors() {
+			t.Fatalf("%q has no fault", text)
+		}
+		if more := Rest(s, ds); len(more) > 0 {
+			t.Errorf("%q: %s", text, more[0].Summary)
+		}
+	}
+	const text = "servers 3\nquorum 7\nat 0 A aquire ttl 3\n"
+	s, ds := dsl.Parse("test.dlk", []byte(text))
+	if more := Rest(s, ds); len(more) != 1 || more[0].Code != dsl.CodeQuorumRange {
+		t.Errorf("%q: %v", text, more)
 	}
 }
 

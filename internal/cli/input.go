@@ -143,7 +143,8 @@ func (a *app) read(name string) ([]byte, error) {
 	return text, nil
 }
 
-// script reads and parses a file and shows its diagnostics; nil if it cannot be run.
+// script reads and parses a file; nil, once its diagnostics have been shown, if it cannot be run. Mere warnings wait for
+// what the values of the script have to say, so that a file is spoken about once.
 func (a *app) script(name string) *source {
 	text, err := a.read(name)
 	if err != nil {
@@ -151,9 +152,9 @@ func (a *app) script(name string) *source {
 		return nil
 	}
 	s := &source{name: filepath.ToSlash(name), text: text}
-	var ds dsl.Diagnostics
-	s.script, ds = parse(s.name, text)
-	if !a.diagnose(s, ds) || s.script == nil {
+	s.script, s.warnings = parse(s.name, text)
+	if s.warnings.HasErrors() {
+		a.diagnose(s, nil)
 		return nil
 	}
 	return s
@@ -173,14 +174,28 @@ type source struct {
 	name   string
 	text   []byte
 	script *dsl.Script
+	// warnings are those about its form, until they are shown.
+	warnings dsl.Diagnostics
+	// said holds the warnings that have been shown: under many configurations each is said once.
+	said map[dsl.Diagnostic]bool
 }
 
 // diagnose shows diagnostics on standard error and tells whether the script can be run.
 func (a *app) diagnose(s *source, ds dsl.Diagnostics) bool {
+	ds = slices.Concat(s.warnings, ds).Sort()
+	s.warnings = nil
+	ds = slices.DeleteFunc(ds, func(d dsl.Diagnostic) bool { return s.said[d] })
 	if len(ds) == 0 {
 		return true
 	}
-	ds = slices.Clone(ds)
+	for _, d := range ds {
+		if d.Severity == dsl.Warning {
+			if s.said == nil {
+				s.said = map[dsl.Diagnostic]bool{}
+			}
+			s.said[d] = true
+		}
+	}
 	for i := range ds {
 		if ds[i].Span.File == "" { // it is about a value from a flag
 			ds[i].Span.File = "command line"
