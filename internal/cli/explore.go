@@ -31,6 +31,7 @@ type exploreFlags struct {
 	law, run   string
 	format     string
 	emit       string
+	export     string
 	jobs       int
 	limit      int64
 	brute      bool
@@ -71,6 +72,7 @@ Exit code 1 if a claim fails or is vacuous, 3 if the limit was reached, it was i
 	flags.StringVar(&f.law, "law", "", "show the smallest member that breaks these laws, as in stale-write,lost-update")
 	flags.StringVar(&f.run, "run", "", "only the explore block of this name")
 	flags.StringVar(&f.emit, "emit", "", "write the smallest member that is shown first to this file, as a schedule that runs")
+	flags.StringVar(&f.export, "export", "", "do not search: write the family in another tool's language to standard output; promela is for Spin")
 	flags.IntVar(&f.jobs, "jobs", 0, "how many slices are searched at once; 0 is one for each core")
 	flags.Int64Var(&f.limit, "limit", 0, "how many states a slice may keep, or how many members may be run one by one; 0 is the default")
 	flags.BoolVar(&f.brute, "brute", false, "run every member one by one instead of counting")
@@ -81,6 +83,7 @@ Exit code 1 if a claim fails or is vacuous, 3 if the limit was reached, it was i
 	flags.StringVar(&f.checkpoint, "checkpoint", "", "write to this file now and then, and at an interrupt, how far the search has come")
 	completeRuns(cmd, "run")
 	complete(cmd, "law", lawWords()...)
+	complete(cmd, "export", "promela")
 	addFormat(cmd, &f.format, "text", "json", "markdown")
 	return cmd
 }
@@ -100,6 +103,9 @@ func (a *app) explore(cmd *cobra.Command, args []string, f exploreFlags) error {
 	args, err := x.usage(cmd, args)
 	if err != nil {
 		return err
+	}
+	if f.export != "" {
+		return a.exportPromela(args, x)
 	}
 	found, err := a.someInputs(args)
 	if err != nil {
@@ -154,6 +160,10 @@ func (x *exploration) usage(cmd *cobra.Command, args []string) (scripts []string
 		}
 	}
 	switch {
+	case x.export != "" && x.export != "promela":
+		return nil, fmt.Errorf("--export is promela, not %q", x.export)
+	case x.export != "" && (x.law != "" || x.emit != "" || x.shard != "" || x.merge != nil || x.resume != "" || x.checkpoint != ""):
+		return nil, errors.New("--export writes the family and searches nothing: of the other flags only --run and what sets values go with it")
 	case x.jobs < 0:
 		return nil, errors.New("--jobs must be 0 or more")
 	case x.limit < 0:
@@ -317,7 +327,8 @@ func (a *app) emit(x *exploration) error {
 		fmt.Fprintf(a.err, "dlock: no member breaks such a law, so %s was not written\n", shown(x.emit))
 		return nil
 	case x.wit.Source == "":
-		return failf(broken, "the smallest member that breaks %s has no form as a file, which should not be", x.wit.Law)
+		return failf(refuted, "%s was not written: lines of a file cannot say in which order things happen within the ticks of the smallest "+
+			"member that breaks %s; --law names another law", shown(x.emit), x.wit.Law)
 	}
 	return golden.Replace([]golden.File{{Path: x.emit, Text: []byte(x.wit.Source)}}, nil)
 }
