@@ -136,11 +136,28 @@ explore "it" {
 }
 `},
 	{"a pause carries tries past their end", `
-let hold = any 1..6
+let hold = any 1..4
 at 0 A acquire ttl hold {
   +0 read
 }
 at 0 B acquire ttl 3 retry every 2 until 5 {
+  +0 append "B"
+} when denied {
+  +0 append "b"
+}
+at 1 B pause for any 0..7
+explore "it" {
+  expect sometimes unlocked-write
+  expect sometimes no unlocked-write
+}
+`},
+	{"a pause carries tries past the horizon", `
+horizon 5
+let hold = any 1..4
+at 0 A acquire ttl hold {
+  +0 read
+}
+at 0 B acquire ttl 3 retry every 2 {
   +0 append "B"
 } when denied {
   +0 append "b"
