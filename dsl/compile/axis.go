@@ -80,22 +80,27 @@ func badAxis(format string, args ...any) problem {
 	return problem{code: dsl.CodeAxis, summary: fmt.Sprintf(format, args...)}
 }
 
-// axisRoom is how many values an axis may have: the sweep's other axes before it use up the cells.
-type axisRoom struct{ cells int64 }
+// axisRoom is how many values an axis may have: the sweep's other axes before it use up the cells. full notes that the
+// file's cells did not suffice.
+type axisRoom struct {
+	cells int64
+	full  *bool
+}
 
 // fits says why n more values are too many.
 func (r axisRoom) fits(have int, n uint64) problem {
 	switch {
 	case n > uint64(MaxAxisValues-have):
 		return problem{dsl.CodeLimit, fmt.Sprintf("an axis has at most %d values", MaxAxisValues), ""}
-	case n > uint64(r.cells-int64(have)):
+	case n > uint64(max(r.cells-int64(have), 0)):
+		*r.full = true
 		return problem{dsl.CodeLimit, fmt.Sprintf("the sweeps of a file have at most %d cells in all", MaxCells), "sweep fewer values, or in larger steps"}
 	}
 	return problem{}
 }
 
 // after gives the room that is left for an axis beside one of n values.
-func (r axisRoom) after(n int) axisRoom { return axisRoom{r.cells / int64(max(n, 1))} }
+func (r axisRoom) after(n int) axisRoom { return axisRoom{r.cells / int64(max(n, 1)), r.full} }
 
 // expand appends the values of a range, or says why it cannot.
 func (r axisRoom) expand(values []int64, lo, hi, step int64) ([]int64, problem) {
@@ -106,9 +111,11 @@ func (r axisRoom) expand(values []int64, lo, hi, step int64) ([]int64, problem) 
 		return values, badAxis("the range %d..%d is empty", lo, hi)
 	}
 	// lo and hi may lie further apart than an int64 can say; an unsigned difference cannot overflow.
-	if p := r.fits(len(values), (uint64(hi)-uint64(lo))/uint64(step)+1); p.code != "" {
+	n := (uint64(hi)-uint64(lo))/uint64(step) + 1
+	if p := r.fits(len(values), n); p.code != "" {
 		return values, p
 	}
+	values = slices.Grow(values, int(n))
 	for v := lo; ; v += step {
 		values = append(values, v)
 		if uint64(hi)-uint64(v) < uint64(step) {
@@ -120,7 +127,7 @@ func (r axisRoom) expand(values []int64, lo, hi, step int64) ([]int64, problem) 
 // specAxes turns axes of the command line into values.
 func specAxes(specs []AxisSpec, lets []string, faults *faultList) []Axis {
 	axes := make([]Axis, 0, len(specs))
-	room := axisRoom{MaxCells}
+	room := axisRoom{MaxCells, new(bool)}
 	for _, spec := range specs {
 		a, p := specAxis(spec, lets, room)
 		room = room.after(a.Len())
@@ -187,7 +194,7 @@ func takes(setting string) string {
 }
 
 // blockAxes computes the axes of a sweep block. Their bounds may use the file's names, but none that the sweep varies.
-func blockAxes(b *dsl.Block, bodies []*dsl.Body, over []setValue, cells int64, faults *faultList) []Axis {
+func blockAxes(b *dsl.Block, bodies []*dsl.Body, over []setValue, room axisRoom, faults *faultList) []Axis {
 	axes := make([]Axis, 0, len(b.Axes))
 	for _, a := range b.Axes {
 		axes = append(axes, Axis{Name: a.Name, Span: a.Span})
@@ -198,7 +205,6 @@ func blockAxes(b *dsl.Block, bodies []*dsl.Body, over []setValue, cells int64, f
 	sc.sort()
 	ev.compileNodes()
 	ev.settle(ev.sc.fixed, nil)
-	room := axisRoom{cells}
 	for i, a := range b.Axes {
 		ax := &axes[i]
 		if j := slices.IndexFunc(over, func(o setValue) bool { return o.name == a.Name }); j >= 0 {

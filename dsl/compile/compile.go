@@ -19,7 +19,10 @@ type Unit struct {
 }
 
 // room is what is left of the limits that all plans of a file share.
-type room struct{ cells, lines, work int64 }
+type room struct {
+	cells, lines, work int64
+	full               bool // a sweep or a hole did not fit: that is said once, and nothing of what follows
+}
 
 func fullRoom() room { return room{cells: MaxCells, lines: MaxLines, work: MaxCellWork} }
 
@@ -32,7 +35,7 @@ func Compile(s *dsl.Script, over []Override) (*Unit, dsl.Diagnostics) {
 		u.Plans = append(u.Plans, u.checkedPlan(nil, dsl.RunBlock, nil, f))
 	}
 	for _, b := range s.Blocks {
-		if f.plan++; !u.roomForLines(b, f) {
+		if f.plan++; u.room.full || !u.roomForLines(b, f) {
 			break
 		}
 		u.Plans = append(u.Plans, u.checkedPlan(b, b.Kind, nil, f))
@@ -142,7 +145,7 @@ func (u *Unit) newPlan(b *dsl.Block, kind dsl.BlockKind, axes []Axis, f *faultLi
 	defer func() { f.where = nil }()
 	outside := axes != nil // the axes are not the file's, and then its claims are not about the plan
 	if kind == dsl.SweepBlock {
-		axes = blockAxes(b, bodies, u.over, u.room.cells, f)
+		axes = blockAxes(b, bodies, u.over, axisRoom{u.room.cells, &u.room.full}, f)
 	}
 	p.Axes = axes
 	for i := range axes {

@@ -30,7 +30,7 @@ func newFamily(holes []*dsl.Hole, ev *evaluator, r *room, faults *faultList) *Fa
 				out.Name = fmt.Sprintf("line %d (%d)", h.Line, unnamed[h.Line])
 			}
 		}
-		values, ok := holeValues(h, ev, axisRoom{r.cells}, faults)
+		values, ok := holeValues(h, ev, axisRoom{r.cells, &r.full}, faults)
 		out.Values = values
 		f.broken = f.broken || !ok
 		r.cells -= int64(len(values))
