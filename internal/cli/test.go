@@ -68,6 +68,7 @@ type verdict struct {
 	golden  string
 	status  status
 	text    string // what to print about it
+	crlf    bool   // the golden differs in nothing but its line ends
 	file    golden.File
 	old     []byte // the golden as it is, nil if there is none
 	skipped bool   // the filter does not match
@@ -193,6 +194,9 @@ func (a *app) testAll(ctx context.Context, found []input, layout golden.Layout, 
 			continue
 		}
 		a.end(v.status)
+		if v.crlf {
+			a.printf("note  %s: the line ends of %s are CRLF, which counts as equal\n", shown(v.in.name), shown(v.golden))
+		}
 		if v.status == ok {
 			continue
 		}
@@ -267,6 +271,8 @@ func (a *app) testOne(ctx context.Context, v *verdict, filter *regexp.Regexp, up
 	case err == nil && !update && !golden.Equal(v.old, now.Text):
 		d := transcripts().Compare(v.old, now)
 		fail(refuted, "%s", d.Text(name, filepath.ToSlash(v.golden)))
+	case err == nil && !update:
+		v.crlf = !bytes.Equal(v.old, now.Text)
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/rogpeppe/go-internal/diff"
 )
 
 // Kind says in what way a transcript differs from its golden.
@@ -112,15 +110,6 @@ func (l Language) flips(want, got []line) []Flip {
 	return out
 }
 
-// unified is the anchored diff of two texts, which takes n log n time however much they differ.
-func unified(want, got string) string {
-	out := string(diff.Diff("want", []byte(want), "got", []byte(got)))
-	if _, rest, ok := strings.Cut(out, "+++ got\n"); ok {
-		out = rest
-	}
-	return "-want +got\n" + out
-}
-
 // explain finds the first difference that matters.
 func (l Language) explain(want, got []line, events []Event) *Difference {
 	we, ge := eventLines(want), eventLines(got)
@@ -155,7 +144,7 @@ func kindOf(w, g *line, restWant, restGot []line) (Kind, string) {
 	a, b := w.event, g.event
 	switch {
 	case a == b:
-		return Value, fmt.Sprintf("wanted %s, got %s", values(w.values), values(g.values))
+		return Value, changed(w.values, g.values)
 	case a.step == b.step && a.tick == b.tick:
 		return Outcome, fmt.Sprintf("wanted %s, got %s", word(a.outcome), word(b.outcome))
 	case a.step == b.step && a.outcome == b.outcome:
@@ -190,11 +179,35 @@ func word(outcome string) string {
 	return outcome
 }
 
-func values(v string) string {
-	if v == "" {
-		return "no value"
+// changed words how the values of a line differ: if they are as many as before, only those that do.
+func changed(want, got string) string {
+	w, g := fields(want), fields(got)
+	if len(w) == len(g) {
+		var a, b []string
+		for i := range w {
+			if w[i] != g[i] {
+				a, b = append(a, w[i]), append(b, g[i])
+			}
+		}
+		want, got = strings.Join(a, " "), strings.Join(b, " ")
 	}
-	return v
+	return fmt.Sprintf("wanted %s, got %s", cmp.Or(want, "no value"), cmp.Or(got, "no value"))
+}
+
+// fields splits values at blanks; a text in quotes is one of them.
+func fields(s string) []string {
+	var out []string
+	for s = strings.TrimLeft(s, " "); s != ""; s = strings.TrimLeft(s, " ") {
+		n := strings.IndexByte(s, ' ')
+		if q, err := strconv.QuotedPrefix(s); err == nil {
+			n = len(q)
+		}
+		if n < 0 {
+			n = len(s)
+		}
+		out, s = append(out, s[:n]), s[n:]
+	}
+	return out
 }
 
 // explainRest is for transcripts whose events agree: the verdicts, the numbers, the words, the colours.
@@ -223,7 +236,7 @@ func explainRest(flips []Flip, want, got []line) *Difference {
 			}
 			return "nothing more"
 		}
-		return &Difference{Kind: Value, What: fmt.Sprintf("every event and every law is the same; wanted %s, got %s", at(w), at(g))}
+		return &Difference{Kind: Value, What: "every event and every law is the same; " + changed(at(w), at(g))}
 	}
 	same := func(a, b line) bool { return a.text == b.text }
 	if slices.EqualFunc(want, got, same) {

@@ -123,10 +123,9 @@ func TestCompareExplains(t *testing.T) {
    14  B         append      accepted   "B"
    14  C         read        value "B"
 -  16  A         append      accepted   "A"
--
--  BROKEN 1  stale-write  the write at 16
 +  16  A         append      <orange bold>rejected</>   stale
-+
+ 
+-  BROKEN 1  stale-write  the write at 16
 +  BROKEN 2  stale-write  the write at 16
    ok        1 other      overlap
    the resource is left with "A"
