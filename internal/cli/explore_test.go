@@ -54,6 +54,21 @@ explore "every member is looked at" {
 }
 `
 
+// sameText is a family in which one value comes about in two ways: by a write, and by an append to nothing.
+const sameText = `servers 1
+fencing on
+at 13 B write "A"
+at 10 A release
+at 8 A acquire ttl 13 retry every 3
+at 9 A append "A"
+at 5 A acquire ttl 9
+at 8 B acquire ttl 5 retry every 2
+explore "open" {
+  ties any
+  expect final "A" in 4
+}
+`
+
 func openFamily(t *testing.T, name string, text []byte) *study.Study {
 	t.Helper()
 	script, ds := dsl.Parse(name, text)
@@ -132,8 +147,8 @@ func TestBruteAgrees(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("there are no scenarios to explore", err)
 	}
-	texts := map[string][]byte{"families.dlk": []byte(families)}
-	names := []string{"families.dlk"}
+	texts := map[string][]byte{"families.dlk": []byte(families), "same.dlk": []byte(sameText)}
+	names := []string{"families.dlk", "same.dlk"}
 	for _, name := range files {
 		if filepath.Base(name) == "three-clients.dlk" {
 			continue // millions of members

@@ -360,7 +360,7 @@ func witness(p *page, e *study.Explore, w *study.Witness) {
 	p.add(para, say(smallness(e, w)))
 	switch lines := strings.Split(strings.TrimRight(w.Source, "\n"), "\n"); {
 	case w.Source == "":
-		p.add(para, mark(dim, "It has no form as a file."))
+		p.add(para, mark(dim, "It has no form as a file: lines cannot say in which order things happen within its ticks."))
 	case len(lines) > maxSource:
 		p.add(section, mark(bold, "As a file"), say(fmt.Sprintf("  %d lines; --emit FILE writes it", len(lines))))
 	default:

@@ -125,9 +125,9 @@ func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Sear
 			t := &familyTally{states: int64(r.States), branches: int64(r.Branches)}
 			for _, c := range r.Classes {
 				c.Cost.Away += away
-				k := t.class(c.Broken, c.Final)
-				k.Members.Set(c.Members)
-				k.Best = best{c.Cost, i, true}
+				k := t.class(c.Broken, c.Final) // two classes may differ only in how the same value came about
+				k.Members.Add(k.Members, c.Members)
+				k.Best.better(best{c.Cost, i, true})
 			}
 			for l := range audit.NumLaws {
 				if r.Broken.Has(l) {

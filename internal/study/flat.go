@@ -12,11 +12,16 @@ import (
 	"dlock/engine"
 )
 
+// flatForm says what of the waiting a flat schedule tells.
+type flatForm struct {
+	polls   bool // polls that were refused have lines
+	endless bool // who still asks at the horizon keeps its retry; otherwise the laws of liveness are none of its business
+}
+
 // flatText writes one run as a schedule of absolute lines, in the order in which they were done: what went first within a
-// tick stands first. Retries and watchdogs become the single requests that they made; refused polls are left out, unless
-// polls says otherwise. Claims pin what happened.
-func flatText(r *Run, title, about string, polls bool) string {
-	f := flattener{rec: r.Record, p: r.Record.Program}
+// tick stands first. Retries and watchdogs become the single requests that they made. Claims pin what happened.
+func flatText(r *Run, title, about string, form flatForm) string {
+	f := flattener{rec: r.Record, p: r.Record.Program, form: form, asked: map[int32]bool{}}
 	if about != "" {
 		for line := range strings.SplitSeq(about, "\n") {
 			f.b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
@@ -25,14 +30,14 @@ func flatText(r *Run, title, about string, polls bool) string {
 	fmt.Fprintf(&f.b, "scenario %s\n\n", compile.Quote(title))
 	f.settings(r.Settings)
 	for i := range f.rec.Events {
-		f.event(&f.rec.Events[i], polls)
+		f.event(&f.rec.Events[i])
 	}
-	f.b.WriteString(pins(r))
+	f.b.WriteString(pins(r, form.endless))
 	return f.b.String()
 }
 
 // pins is the claims that say what happened in a run: the final value, each write, each broken law.
-func pins(r *Run) string {
+func pins(r *Run, liveness bool) string {
 	var b strings.Builder
 	rec := r.Record
 	b.WriteString("\n")
@@ -49,7 +54,7 @@ func pins(r *Run) string {
 		fmt.Fprintf(&b, "expect at %d %s %s\n", w.Applied.Tick, rec.Program.Clients[w.Client], word)
 	}
 	for l := range audit.NumLaws {
-		if n := r.Audit.Counts[l]; n > 0 {
+		if n := r.Audit.Counts[l]; n > 0 && (liveness || l.Kind() != audit.Liveness) {
 			fmt.Fprintf(&b, "expect %s %d\n", l, n)
 		}
 	}
@@ -57,22 +62,25 @@ func pins(r *Run) string {
 }
 
 type flattener struct {
-	b   strings.Builder
-	rec *engine.Record
-	p   *engine.Program
+	b     strings.Builder
+	rec   *engine.Record
+	p     *engine.Program
+	form  flatForm
+	asked map[int32]bool // the trials that ask to the horizon, once they have their line
 }
 
 // settings writes the settings that are not the language's defaults.
 func (f *flattener) settings(values []Value) {
 	n := f.b.Len()
 	servers := int64(f.p.Settings.Servers)
+	asks := f.form.endless && slices.ContainsFunc(f.rec.Trials, func(t engine.Trial) bool { return t.End == engine.TrialHorizon })
 	for _, v := range values {
 		text := v.Text()
 		if words := dsl.SettingWords(v.Name); v.Word != "" && !v.Str && len(words) > 0 && words[0] == v.Word {
 			continue
 		}
 		switch {
-		case v.Name == "horizon", v.Name == "servers" && v.N == 5, v.Name == "lock-delay" && v.N == 0,
+		case v.Name == "horizon" && !asks, v.Name == "servers" && v.N == 5, v.Name == "lock-delay" && v.N == 0,
 			v.Name == "quorum" && v.N == servers/2+1 && v.Word == "", v.Str && v.Word == "":
 			continue
 		case v.Str:
@@ -86,17 +94,43 @@ func (f *flattener) settings(values []Value) {
 }
 
 // event writes the line of a request, or of what befell the world. Later events of the same request write nothing.
-func (f *flattener) event(e *engine.Event, polls bool) {
+func (f *flattener) event(e *engine.Event) {
 	s := &f.p.Steps[e.Step]
 	first := e.Outcome == engine.Sent || e.At.Tick == e.Sent && !f.sentBefore(e)
+	if t := f.endless(e); t != engine.None {
+		if !f.asked[t] {
+			f.asked[t] = true
+			fmt.Fprintf(&f.b, "at %d %s\n", e.Sent, f.words(s, e)+retry(s))
+		}
+		return
+	}
 	switch {
-	case e.Verb == engine.Acquire && !polls && e.Outcome == engine.Waiting,
+	case e.Verb == engine.Acquire && !f.form.polls && e.Outcome == engine.Waiting,
 		e.Verb == engine.WatchdogStop,
 		e.Verb == engine.Acquire && e.Index == engine.None,
 		!first:
 		return
 	}
 	fmt.Fprintf(&f.b, "at %d %s\n", e.Sent, f.words(s, e))
+}
+
+// endless gives the trial that an event is of if it asks to the horizon, engine.None else.
+func (f *flattener) endless(e *engine.Event) int32 {
+	if !f.form.endless || e.Verb != engine.Acquire || e.Index == engine.None {
+		return engine.None
+	}
+	t := f.rec.Attempts[e.Index].Trial
+	if t == engine.None || f.rec.Trials[t].End != engine.TrialHorizon {
+		return engine.None
+	}
+	return t
+}
+
+func retry(s *engine.Step) string {
+	if s.RetryUntil == engine.Forever {
+		return fmt.Sprintf(" retry every %d", s.Retry)
+	}
+	return fmt.Sprintf(" retry every %d until %s", s.Retry, tick(s.RetryUntil, s.RetryPlus))
 }
 
 // sentBefore tells whether an earlier event already stands for the request that this one tells the end of.
