@@ -202,6 +202,75 @@ explore "it" {
   expect sometimes unlocked-write
 }
 `},
+	{"a crash inside a pause takes effect at once", `
+let b = any 5..7
+at 0 A acquire ttl 5 {
+  +1 pause for 8
+  +3 crash
+}
+at b B acquire ttl 5
+explore "it" {
+  ties any
+  expect never double-belief
+}
+`},
+	{"a hole keeps its value for a block that comes later", `
+let gap = any 0..4
+at 0 A acquire ttl 20 {
+  +gap append "A" {
+    +gap append "A again"
+  }
+}
+at 6 B write "B"
+explore "it" {
+  expect sometimes lost-update
+}
+`},
+	{"who hears no believes no longer", `
+let b = any 7..9
+at 0 A acquire ttl 4 {
+  +6 check
+}
+at b B acquire ttl 4
+explore "it" {
+  ties any
+  expect never double-belief
+}
+`},
+	{"reads teach the fence where grants do", `
+let late = any 8..9
+fencing on
+fence-at grant
+at 0 A acquire ttl 4
+at 5 B acquire ttl 9
+at 6 resource forget
+at 7 B read
+at late A write "A"
+at 10 B append "B"
+explore "it" {
+  ties any
+  expect never unlocked-write
+}
+`},
+	{"a deadline is too late itself", `
+let t = any 5..6
+at t A write "A" guard before 5
+explore "it" {
+  ties any
+  expect never unlocked-write
+}
+`},
+	{"anybody may release", `
+owner-check off
+let c = any 2..6
+at 0 A acquire ttl 20
+at 3 B release
+at c C acquire ttl 5
+explore "it" {
+  ties any
+  expect sometimes overlap
+}
+`},
 }
 
 func TestSpinConfirmsSources(t *testing.T) {
