@@ -14,89 +14,110 @@ func (m *Machine) standsAlone(now Tick) bool {
 	if due != len(m.ready) {
 		return false
 	}
-	lock, resource := 0, 0 // how many pieces may change the lock, the resource
-	for _, r := range m.ready {
-		t := m.touches(&m.queue[r])
-		if t&touchOther != 0 {
+	for i, r := range m.ready {
+		x := m.touches(&m.queue[r])
+		if x.more {
 			return false
 		}
-		if t&writesLock != 0 {
-			lock++
+		alone := true
+		for k, q := range m.ready {
+			if k == i {
+				continue
+			}
+			o := m.touches(&m.queue[q])
+			if o.more {
+				return false
+			}
+			alone = alone && x.writes&(o.reads|o.writes) == 0 && x.reads&o.writes == 0
 		}
-		if t&writesResource != 0 {
-			resource++
+		if alone {
+			m.ready[0], m.ready[i] = m.ready[i], m.ready[0]
+			return true
 		}
-	}
-	for i, r := range m.ready {
-		t := m.touches(&m.queue[r])
-		if t&(writesLock|writesResource) != 0 || t&readsLock != 0 && lock > 0 || t&readsResource != 0 && resource > 0 {
-			continue
-		}
-		m.ready[0], m.ready[i] = m.ready[i], m.ready[0]
-		return true
 	}
 	return false
 }
 
-// What a piece of work looks at and what it changes, beside its own client.
+// The parts of the world that a piece of work looks at and changes, beside its own client.
 const (
-	readsLock = 1 << iota
-	writesLock
-	readsResource
-	writesResource
-	touchOther // something else, or not known
+	theLock = 1 << iota
+	theResource
+	theBeliefs // who believes together with whom: a belief that ends before another begins is not the same as after it
 )
 
-func (m *Machine) touches(it *item) uint8 {
+// touch is what a piece of work looks at and changes. With more, it is not known.
+type touch struct {
+	reads, writes uint8
+	more          bool
+}
+
+// touches gives what a piece does as things stand. A client's own lease changes by nobody else's work while owners are
+// checked, each client has an id of its own and no clock is touched: then asking for it is no look at the lock.
+func (m *Machine) touches(it *item) touch {
 	step := it.a
 	switch it.kind {
 	case itemStep:
 	case itemPoll:
 		step = m.trials[it.a].step
 		if it.tick > m.trials[it.a].until || it.tick > m.horizon {
-			return touchOther
+			return touch{more: true}
 		}
 	default:
-		return touchOther
+		return touch{more: true}
 	}
 	if !m.prompt[step] {
-		return touchOther
+		return touch{more: true}
 	}
+	var t touch
 	s := &m.p.Steps[step]
 	switch s.Verb {
 	case Acquire:
-		if m.refused(s, it.tick) {
-			return readsLock
+		t.reads = theLock
+		if !m.refused(s, it.tick) {
+			t.writes = theLock | theBeliefs
+			if m.p.Settings.FenceAt == FenceAtGrant {
+				t.writes |= theResource
+			}
 		}
-		return readsLock | writesLock | writesResource
 	case Release:
-		if m.empty(s, it.tick) {
-			return readsLock // it ends a belief and frees nothing
+		t.reads = theBeliefs
+		if !m.empty(s, it.tick) {
+			t.reads, t.writes = theLock|theBeliefs, theLock
 		}
-		return readsLock | writesLock
 	case Renew:
-		return readsLock | writesLock
+		t.reads, t.writes = theLock, theLock|theBeliefs
 	case Check:
-		return readsLock
+		t.reads = theLock | theBeliefs
 	case Read:
+		t.reads = theResource
 		if m.p.Settings.FenceAt >= FenceAtRead {
-			return readsResource | writesResource
+			t.writes = theResource
 		}
-		return readsResource
 	case Append, Write:
-		return readsLock | readsResource | writesResource
+		t.reads, t.writes = theResource, theResource
+		if !m.uses.ownLease {
+			t.reads |= theLock
+		}
+		if m.p.Settings.Fencing != FencingOff || s.Guards&GuardLock != 0 {
+			t.reads |= theBeliefs // a refusal ends one
+		}
 	case Notice:
-		return readsLock // a belief that ends: before or after another begins is not the same
+		t.reads = theBeliefs
 	case WatchdogStop:
-		return 0
+	default:
+		t.more = true
 	}
-	return touchOther
+	if m.BeliefsAside {
+		t.reads &^= theBeliefs
+		t.writes &^= theBeliefs
+	}
+	return t
 }
 
 // refused tells whether an acquire would be turned away by every server it asks, now and as long as nothing changes the
 // lock: then it changes nothing but its client.
 func (m *Machine) refused(s *Step, now Tick) bool {
-	if m.p.Settings.Judge != JudgeServer || m.uses.clocks {
+	if !m.uses.ownLease {
 		return false
 	}
 	row := m.cutRow(s.Client)
@@ -109,12 +130,15 @@ func (m *Machine) refused(s *Step, now Tick) bool {
 	return true
 }
 
-// empty tells whether a release would find nothing of its client's to give back.
+// empty tells whether a release would find nothing of its client's to give back, and the client relies on nothing any more.
 func (m *Machine) empty(s *Step, now Tick) bool {
-	if m.p.Settings.Judge != JudgeServer || m.uses.clocks || !m.p.Settings.OwnerCheck {
+	if !m.uses.ownLease {
 		return false
 	}
 	for sv := range m.servers {
+		if p := m.lastPromise(s.Client, int32(sv)); p != None && m.rec.Promises[p].End.Tick > now {
+			return false
+		}
 		if srv := &m.servers[sv]; srv.live && srv.due > now && srv.owner == m.clients[s.Client].owner {
 			return false
 		}

@@ -36,7 +36,7 @@ func (m *Machine) Begin(p *Program, rec *Record) {
 	m.masks = subtreeHoles(p, m.masks)
 	m.uses = usesOf(p)
 	m.prompt = promptSteps(p, m.prompt)
-	m.Marks = [2]int64{}
+	m.Marks, m.BeliefsAside = [2]int64{}, false
 }
 
 // Again goes back to the beginning of the program that Begin laid out; values keep their indices.
@@ -44,7 +44,7 @@ func (m *Machine) Again() {
 	values, lengths := m.rec.Values, m.lengths
 	m.start(m.p, m.rec)
 	m.rec.Values, m.lengths = values, lengths
-	m.slack, m.Marks = m.slack[:0], [2]int64{}
+	m.slack, m.Marks, m.BeliefsAside = m.slack[:0], [2]int64{}, false
 }
 
 // BeginWhole lays out a program's world for a walk of one whole member: Look and Take as after Begin, but without
@@ -348,12 +348,14 @@ type uses struct {
 	valid     bool // "if valid" looks at the client's own reckoning
 	clocks    bool // a clock may be set back
 	callerTTL bool // judge caller-ttl asks for the client's last ttl
+	ownLease  bool // a client's lease is its own: the servers' clocks judge, owners are checked and have one client each
 }
 
 func usesOf(p *Program) uses {
 	u := uses{
 		counters:  p.Settings.Tokens == TokensCounters && p.Settings.Servers > 1,
 		callerTTL: p.Settings.Judge == JudgeCallerTTL,
+		ownLease:  p.Settings.Judge == JudgeServer && p.Settings.OwnerCheck,
 	}
 	for i := range p.Messages {
 		if m := &p.Messages[i]; !m.Lost && !m.Plus {
@@ -363,6 +365,7 @@ func usesOf(p *Program) uses {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		u.valid = u.valid || s.If == CondValid
+		u.ownLease = u.ownLease && (s.Verb != Acquire || s.Owner == s.Client)
 		u.clocks = u.clocks || s.Verb == ClientClock || s.Verb == ServerClock
 		u.counters = u.counters || s.Verb == ServerRestart && s.Restart == RestartWiped && p.Settings.Tokens == TokensCounters
 		u.time = u.time || s.Repeat == Every ||
@@ -370,6 +373,7 @@ func usesOf(p *Program) uses {
 			s.Guards&GuardBefore != 0 && !s.BeforePlus ||
 			s.Verb == Pause && s.PauseFor < 0 && !s.UntilPlus
 	}
+	u.ownLease = u.ownLease && !u.clocks
 	return u
 }
 

@@ -39,6 +39,8 @@ type Machine struct {
 	live    liveSet
 	// Marks are tokens that the caller of a fork keeps an eye on; snapshots carry them, since they may renumber tokens.
 	Marks [2]int64
+	// BeliefsAside says that the caller of a fork no longer asks who believes what; snapshots carry it and leave beliefs out.
+	BeliefsAside bool
 
 	resource resource
 	ordered  int64 // tokens ordered: the last number given

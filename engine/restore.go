@@ -29,6 +29,7 @@ func (m *Machine) Restore(snap []byte, now Tick, horizon bool) []byte {
 			m.holes[h] = hole{first: int32(n / 2)}
 		}
 	}
+	m.BeliefsAside = r.flag()
 	for i := range m.Marks {
 		m.Marks[i] = r.num()
 	}

@@ -58,6 +58,7 @@ func (m *Machine) Snapshot(dst []byte, now Tick, horizon bool) []byte {
 		}
 	}
 	m.saveRanks(l)
+	w.flag(m.BeliefsAside)
 	for _, t := range m.Marks {
 		w.num(l.rank.token(t))
 	}
@@ -153,7 +154,7 @@ func (l *liveSet) keepTrial(t int32) {
 func (m *Machine) saveClient(w *writer, c *client, active bool) {
 	active = active && !c.crashed
 	paused := active && c.pausedUntil > m.cur.Tick
-	w.flags(active, c.crashed, c.belief != None, active && c.checked, paused, active && c.watchdog != 0, active && c.lossTold)
+	w.flags(active, c.crashed, c.belief != None && !m.BeliefsAside, active && c.checked, paused, active && c.watchdog != 0, active && c.lossTold)
 	if !active {
 		return
 	}

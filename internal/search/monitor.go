@@ -95,7 +95,7 @@ func (o *monitor) look(m *engine.Machine, rec *engine.Record) Laws {
 	if o.promises < len(rec.Promises) {
 		broken |= o.promised(m.Now(), rec)
 	}
-	if o.beliefs < len(rec.Beliefs) {
+	if o.beliefs < len(rec.Beliefs) && !m.BeliefsAside {
 		o.beliefs = len(rec.Beliefs)
 		open := 0
 		for i := range rec.Beliefs {
@@ -105,6 +105,7 @@ func (o *monitor) look(m *engine.Machine, rec *engine.Record) Laws {
 		}
 		if open > 1 {
 			broken |= 1 << audit.DoubleBelief
+			m.BeliefsAside = true // once is enough, and states that differ in nothing else are one
 		}
 	}
 	if o.bound {
