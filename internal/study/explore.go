@@ -171,10 +171,10 @@ func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Ex
 	}
 	for l := range audit.NumLaws {
 		if b := t.smallest[l]; b.Found {
-			wit, err := w.find(b, l, func(s *search.Search) (search.Member, error) { return s.Smallest(l) },
-				func(rep *audit.Report, _ string, h engine.Tick) bool {
-					return rep.Counts[l] > 0 && firstHarm(rep, l, h) == b.Cost.Harm
-				})
+			wit, err := w.find(b, l,
+				func(s *search.Search) (search.Member, error) { return s.Smallest(l) },
+				func(rep *audit.Report, _ string) bool { return rep.Counts[l] > 0 },
+				func(rep *audit.Report, h engine.Tick) bool { return firstHarm(rep, l, h) == b.Cost.Harm })
 			if err != nil {
 				return nil, err
 			}
@@ -183,11 +183,12 @@ func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Ex
 	}
 	for i := range e.Classes {
 		c := &t.classes[i]
-		wit, err := w.find(c.Best, audit.NumLaws, func(s *search.Search) (search.Member, error) {
-			return s.Class(search.Class{Broken: c.Broken, Final: c.Final})
-		}, func(rep *audit.Report, final string, _ engine.Tick) bool {
-			return lawsOf(rep) == c.Broken && final == c.Final
-		})
+		wit, err := w.find(c.Best, audit.NumLaws,
+			func(s *search.Search) (search.Member, error) {
+				return s.Class(search.Class{Broken: c.Broken, Final: c.Final})
+			},
+			func(rep *audit.Report, final string) bool { return lawsOf(rep) == c.Broken && final == c.Final },
+			func(*audit.Report, engine.Tick) bool { return true })
 		if err != nil {
 			return nil, err
 		}
@@ -231,51 +232,65 @@ type witnesses struct {
 
 var errFound = errors.New("found")
 
-// find finds the smallest member of a slice: by going down the search, or by walking up to the first that fits and costs
-// no more. With a law, what it breaks, it is written down too.
-func (w *witnesses) find(b best, law audit.Law, down func(*search.Search) (search.Member, error), fits func(rep *audit.Report, final string, horizon engine.Tick) bool) (*Witness, error) {
+// find finds the smallest member of a slice again: where walking found it, by going down the search, or by walking up to
+// the first that fits and costs no more. With a law, what it breaks, it is written down too.
+func (w *witnesses) find(b best, law audit.Law, down func(*search.Search) (search.Member, error),
+	fits func(rep *audit.Report, final string) bool, costs func(rep *audit.Report, horizon engine.Tick) bool,
+) (*Witness, error) {
 	s := newSlicer(w.plan, nil, false, anyNumber) // it was within the limit when it was counted
-	var choice []int64
-	var lines []int32
-	err := errWalk
-	if !w.ex.walk {
-		err = w.count(s, b.Slice)
+	at, err := b.at, error(nil)
+	if at == nil {
+		err = errWalk
+		if !w.ex.walk {
+			err = w.count(s, b.Slice)
+		}
+		if err == nil {
+			at, err = w.descend(s, b.Slice, down)
+		}
 	}
-	switch {
-	case err == nil:
-		m, err := down(w.search)
-		if err != nil {
-			return nil, err
-		}
-		s.fam.Slice(b.Slice, s.choice)
-		choice, lines = slices.Clone(s.choice), m.Lines
-		late := 0
-		for h, hole := range s.fam.Holes() {
-			if !hole.Late {
-				continue
-			}
-			if s.there(h, choice) {
-				choice[h] = int64(m.Holes[late])
-			}
-			late++
-		}
-	case errors.Is(err, errWalk):
-		err := s.each(w.free, b.Slice, func(c []int64, rec *engine.Record, order []int32) error {
+	if errors.Is(err, errWalk) {
+		err = s.each(w.free, b.Slice, func(c []int64, rec *engine.Record, order []int32) error {
 			rep := audit.Judge(rec)
-			if s.away(c) == b.Cost.Away && int32(len(rec.Events)) == b.Cost.Events &&
-				fits(rep, rec.Value(rec.Final), rec.Program.Settings.Horizon) {
-				choice, lines = slices.Clone(c), slices.Clone(order)
+			if s.away(c) == b.Cost.Away && int32(len(rec.Events)) == b.Cost.Events && fits(rep, rec.Value(rec.Final)) &&
+				costs(rep, rec.Program.Settings.Horizon) {
+				at = &place{slices.Clone(c), slices.Clone(order)}
 				return errFound
 			}
 			return nil
 		})
-		if !errors.Is(err, errFound) {
-			return nil, fmt.Errorf("the witness is gone: %w", errors.Join(err, search.ErrOrder))
+		if err == nil {
+			err = fmt.Errorf("%w: a smallest member is not in its slice", ErrPart)
 		}
-	default:
+	}
+	if err != nil && !errors.Is(err, errFound) {
 		return nil, err
 	}
-	return w.member(choice, lines, b.Cost, law)
+	wit, err := w.member(at, b.Cost, law)
+	if err == nil && !fits(wit.Run.Audit, wit.Run.Record.Value(wit.Run.Record.Final)) {
+		err = fmt.Errorf("%w: a smallest member does not do what it is said to do", ErrPart)
+	}
+	return wit, err
+}
+
+// descend goes down the search of a slice.
+func (w *witnesses) descend(s *slicer, slice int64, down func(*search.Search) (search.Member, error)) (*place, error) {
+	m, err := down(w.search)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrPart, err)
+	}
+	s.fam.Slice(slice, s.choice)
+	at := &place{slices.Clone(s.choice), m.Lines}
+	late := 0
+	for h, hole := range s.fam.Holes() {
+		if !hole.Late {
+			continue
+		}
+		if s.there(h, at.choice) {
+			at.choice[h] = int64(m.Holes[late])
+		}
+		late++
+	}
+	return at, nil
 }
 
 // count counts a slice again, unless it was the last one that was.
@@ -291,30 +306,30 @@ func (w *witnesses) count(s *slicer, slice int64) error {
 }
 
 // member runs one member, and writes it down if it is to show how a law is broken.
-func (w *witnesses) member(choice []int64, lines []int32, cost search.Cost, law audit.Law) (*Witness, error) {
+func (w *witnesses) member(at *place, cost search.Cost, law audit.Law) (*Witness, error) {
 	b := w.plan.Binder()
-	prog, ds := b.BindMember(choice)
+	prog, ds := b.BindMember(at.choice)
 	if prog == nil {
 		return nil, &ScriptError{ds}
 	}
-	rec, err := search.Replay(prog, lines)
+	rec, err := search.Replay(prog, at.lines)
 	if err != nil {
 		return nil, err
 	}
 	r := &Run{Name: w.plan.Name, Line: w.plan.Line, Settings: b.Settings(), Lets: b.Lets(), Record: rec, Audit: audit.Judge(rec)}
 	wit := &Witness{Law: law, Away: cost.Away, Harm: cost.Harm, Run: r}
 	for h, hole := range w.plan.Family().Holes() {
-		if choice[h] < 0 {
+		if at.choice[h] < 0 {
 			continue
 		}
-		v := Value{Name: hole.Name, N: hole.Values[choice[h]]}
+		v := Value{Name: hole.Name, N: hole.Values[at.choice[h]]}
 		if hole.Kind == dsl.ServerHole {
 			v.Word = fmt.Sprintf("s%d", v.N)
 		}
 		wit.Choices = append(wit.Choices, v)
 	}
 	if law < audit.NumLaws {
-		w.write(wit, choice)
+		w.write(wit, at.choice)
 	}
 	return wit, nil
 }

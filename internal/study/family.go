@@ -33,16 +33,23 @@ type best struct {
 	Cost  search.Cost `json:"cost"`
 	Slice int64       `json:"slice"`
 	Found bool        `json:"found"`
+	at    *place      // where it is, if this process has walked over it
 }
 
-// better keeps the smaller of two; of equals the one of the earlier slice, so that the order of adding changes nothing.
-func (b *best) better(c best) {
-	if !c.Found {
-		return
+// place is a member: the index of each hole's value, and the source lines of its work in order.
+type place struct {
+	choice []int64
+	lines  []int32
+}
+
+// better keeps the smaller of two; of equals the one of the earlier slice, so that the order of adding changes nothing. It
+// tells whether the other one was better.
+func (b *best) better(c best) bool {
+	if !c.Found || b.Found && cmp.Or(c.Cost.Compare(b.Cost), cmp.Compare(c.Slice, b.Slice)) >= 0 {
+		return false
 	}
-	if !b.Found || cmp.Or(c.Cost.Compare(b.Cost), cmp.Compare(c.Slice, b.Slice)) < 0 {
-		*b = c
-	}
+	*b = c
+	return true
 }
 
 // familyTally is what is known of a family so far: of the slices that are done.
@@ -127,13 +134,13 @@ func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Sear
 				c.Cost.Away += away
 				k := t.class(c.Broken, c.Final) // two classes may differ only in how the same value came about
 				k.Members.Add(k.Members, c.Members)
-				k.Best.better(best{c.Cost, i, true})
+				k.Best.better(best{Cost: c.Cost, Slice: i, Found: true})
 			}
 			for l := range audit.NumLaws {
 				if r.Broken.Has(l) {
 					cost := r.Smallest[l]
 					cost.Away += away
-					t.smallest[l] = best{cost, i, true}
+					t.smallest[l] = best{Cost: cost, Slice: i, Found: true}
 				}
 			}
 			return t, sr, nil
@@ -210,7 +217,7 @@ func (s *slicer) walked(ctx context.Context, i int64, progress *Progress) (*fami
 	var rep audit.Report
 	one := big.NewInt(1)
 	held := make([]int64, len(s.claims))
-	err := s.each(ctx, i, func(choice []int64, rec *engine.Record, _ []int32) error {
+	err := s.each(ctx, i, func(choice []int64, rec *engine.Record, lines []int32) error {
 		if members++; members > s.limit {
 			return search.ErrLimit
 		}
@@ -219,11 +226,16 @@ func (s *slicer) walked(ctx context.Context, i int64, progress *Progress) (*fami
 		cost := search.Cost{Away: s.away(choice), Events: int32(len(rec.Events))}
 		k := t.class(lawsOf(&rep), rec.Value(rec.Final))
 		k.Members.Add(k.Members, one)
-		k.Best.better(best{cost, i, true})
+		keep := func(b *best) {
+			if b.better(best{Cost: cost, Slice: i, Found: true}) {
+				b.at = &place{slices.Clone(choice), slices.Clone(lines)}
+			}
+		}
+		keep(&k.Best)
 		for l := range audit.NumLaws {
 			if rep.Counts[l] > 0 {
 				cost.Harm = firstHarm(&rep, l, rec.Program.Settings.Horizon)
-				t.smallest[l].better(best{cost, i, true})
+				keep(&t.smallest[l])
 			}
 		}
 		j := judge{rec: rec, rep: &rep}
