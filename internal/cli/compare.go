@@ -38,11 +38,11 @@ run that --run names, or else the file's first.`,
 			if len(args) == 0 {
 				return completeFiles(cmd, args, prefix)
 			}
-			words := scriptWords(args[:1], runNames)
-			for _, n := range append(scriptWords(args[:1], letNames), dsl.SettingNames()...) {
-				words = append(words, n+"=")
+			words, how := assignments(args[:1], prefix)
+			if !strings.ContainsAny(prefix, "=,") {
+				words = append(scriptWords(args[:1], runNames), words...)
 			}
-			return words, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+			return words, how
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.oneScript(args[0])
@@ -53,7 +53,7 @@ run that --run names, or else the file's first.`,
 		},
 	}
 	cmd.Flags().StringVar(&run, "run", "", "the run that the configurations are about")
-	completeRuns(cmd, "run")
+	completeRuns(cmd)
 	addFormat(cmd, &format, "text", "json", "markdown")
 	return cmd
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,20 +30,52 @@ func completeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompD
 	return []string{golden.ScriptExt[1:]}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// completeSet offers "NAME=" for every let of the scripts on the line, then for every setting.
+// completeSet offers "NAME=" for every let of the scripts on the line, then for every setting; after a setting's "=", its
+// words.
 func completeSet(cmd *cobra.Command, flag string) {
-	register(cmd, flag, func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		var names []string
-		for _, n := range append(scriptWords(args, letNames), dsl.SettingNames()...) {
-			names = append(names, n+"=")
-		}
-		return names, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+	register(cmd, flag, func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+		return assignments(args, word)
 	})
 }
 
+// assignments completes NAME=VALUE, and the last one of several that commas divide: "fencing=off,on" as well as
+// "fencing=on,servers=3".
+func assignments(scripts []string, word string) ([]string, cobra.ShellCompDirective) {
+	const alone = cobra.ShellCompDirectiveNoFileComp
+	before, part := "", word
+	if i := strings.LastIndexByte(word, ','); i >= 0 {
+		before, part = word[:i+1], word[i+1:]
+	}
+	var words []string
+	name, _, given := strings.Cut(part, "=")
+	if !given {
+		for _, n := range append(scriptWords(scripts, letNames), dsl.SettingNames()...) {
+			words = append(words, before+n+"=")
+		}
+	}
+	if !given && before != "" { // a further value of the name before it
+		if i := strings.LastIndexByte(before, '='); i >= 0 {
+			name = before[strings.LastIndexByte(before[:i], ',')+1 : i]
+		}
+	}
+	for _, v := range dsl.SettingWords(name) {
+		if v == "number" || v == "text" {
+			continue
+		}
+		if given {
+			v = name + "=" + v
+		}
+		words = append(words, before+v)
+	}
+	if given {
+		return words, alone
+	}
+	return words, alone | cobra.ShellCompDirectiveNoSpace
+}
+
 // completeRuns offers the runs of the scripts on the line.
-func completeRuns(cmd *cobra.Command, flag string) {
-	register(cmd, flag, func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func completeRuns(cmd *cobra.Command) {
+	register(cmd, "run", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return scriptWords(args, runNames), cobra.ShellCompDirectiveNoFileComp
 	})
 }

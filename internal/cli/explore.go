@@ -81,7 +81,7 @@ Exit code 1 if a claim fails or is vacuous, 3 if the limit was reached, it was i
 	flags.StringArrayVar(&f.merge, "merge", nil, "put the parts of all shards together; takes several files")
 	flags.StringVar(&f.resume, "resume", "", "go on from what --checkpoint or --out wrote")
 	flags.StringVar(&f.checkpoint, "checkpoint", "", "write to this file now and then, and at an interrupt, how far the search has come")
-	completeRuns(cmd, "run")
+	completeRuns(cmd)
 	complete(cmd, "law", lawWords()...)
 	complete(cmd, "export", "promela")
 	addFormat(cmd, &f.format, "text", "json", "markdown")

@@ -44,7 +44,7 @@ Exit code 3 if a limit was reached before that.`, margin.MaxShift),
 	over.register(cmd)
 	cmd.Flags().StringVar(&run, "run", "", "only the run of this name")
 	addFormat(cmd, &format, "text", "json")
-	completeRuns(cmd, "run")
+	completeRuns(cmd)
 	return cmd
 }
 

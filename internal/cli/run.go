@@ -101,7 +101,7 @@ laws say, unless --strict.`,
 	addFormat(cmd, &format, "text", "json", "markdown")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "only the verdict, and the claims that do not hold")
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit code 1 too if a run breaks a law of safety")
-	completeRuns(cmd, "run")
+	completeRuns(cmd)
 	return cmd
 }
 

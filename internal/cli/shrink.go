@@ -51,7 +51,7 @@ then what is printed breaks the laws, but something smaller may too.`, shrink.Ma
 	cmd.Flags().StringVar(&run, "run", "", "the run to shrink")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the result to this file")
 	complete(cmd, "keep", dsl.LawWords()...)
-	completeRuns(cmd, "run")
+	completeRuns(cmd)
 	return cmd
 }
 

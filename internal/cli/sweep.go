@@ -111,7 +111,7 @@ schedule that stands outside all runs. The first --over varies slowest; the file
 	cmd.Flags().StringVar(&run, "run", "", "the sweep to run, or with --over the run to sweep")
 	cmd.Flags().IntVar(&jobs, "jobs", 0, "how many cells run at once; 0 is one for each core")
 	addFormat(cmd, &format, "text", "json", "csv", "markdown")
-	completeRuns(cmd, "run")
+	completeRuns(cmd)
 	completeAxes(cmd)
 	return cmd
 }

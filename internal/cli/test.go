@@ -333,6 +333,9 @@ func claims(file *study.File, fail func(status, string, ...any)) int {
 			case c.Unchecked:
 			case !c.OK:
 				fail(refuted, "%s%s%s fails: %s\n", line, prefix(name), printable(c.Expect.Source), printable(c.Got))
+				if c.Replay != "" {
+					fail(refuted, "  in %s; the first by itself: %s\n", count(int(c.Broken), "cell"), printable(c.Replay))
+				}
 			case c.Vacuous != "":
 				fail(refuted, "%s%s%s is vacuous, it could not have failed: %s\n", line, prefix(name), printable(c.Expect.Source), printable(c.Vacuous))
 			}

@@ -68,7 +68,7 @@ the reruns showed.`,
 	over.register(cmd)
 	cmd.Flags().StringVar(&run, "run", "", "only the run of this name")
 	cmd.Flags().StringVar(&law, "law", "", "only this law")
-	completeRuns(cmd, "run")
+	completeRuns(cmd)
 	complete(cmd, "law", lawWords()...)
 	addFormat(cmd, &format, "text", "markdown")
 	return cmd

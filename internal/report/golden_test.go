@@ -52,7 +52,7 @@ func TestTexts(t *testing.T) {
 	})
 	staircase.Claims = []study.Claim{
 		{Expect: &dsl.Expect{Source: "expect no lost-update", Span: dsl.Span{Start: dsl.Pos{Line: 4}}}, Got: "lost-update 1", Broken: 78,
-			Cells: []study.Failure{{At: staircase.Kept[0].At, Got: "lost-update 1"}}},
+			Cells: []study.Failure{{At: staircase.Kept[0].At, Got: "lost-update 1"}}, Replay: "dlock run a.dlk --run s --set lease=0 --set stall=0"},
 		{Expect: &dsl.Expect{Source: "expect no overlap"}, OK: true, Vacuous: "no two clients ever asked one server"},
 	}
 	row := sweepOf([]string{"servers"}, 4, func(at []int64) map[audit.Law]int64 {

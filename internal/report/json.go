@@ -210,6 +210,7 @@ type jsonExpect struct {
 	Broken    int64         `json:"broken"`            // sweep: cells in which it fails
 	Members   string        `json:"members,omitempty"` // explore: members in which what it says is so
 	Cells     []jsonFailure `json:"cells,omitempty"`
+	Replay    string        `json:"replay,omitempty"` // sweep: the command that runs the first of these cells by itself
 }
 
 type jsonFailure struct {
@@ -510,7 +511,7 @@ func expectsJSON(list []study.Claim) []jsonExpect {
 			x = &dsl.Expect{}
 		}
 		out[i] = jsonExpect{Line: x.Span.Start.Line, Text: x.Source, OK: c.OK, Unchecked: c.Unchecked, Undecided: c.Inconclusive,
-			Vacuous: c.Vacuous, Got: c.Got, Broken: c.Broken}
+			Vacuous: c.Vacuous, Got: c.Got, Broken: c.Broken, Replay: c.Replay}
 		if c.Held != nil {
 			out[i].Members = c.Held.String()
 		}

@@ -368,6 +368,23 @@ func claims(p *page, list []study.Claim, onlyBad bool) {
 			g.row(mark(good, "ok"), say(text), say(""))
 		}
 	}
+	replays(p, list)
+}
+
+// replays gives the commands that tell the story of the first cell in which a claim fails, each once.
+func replays(p *page, list []study.Claim) {
+	var commands []string
+	for i := range list {
+		if r := list[i].Replay; r != "" && !slices.Contains(commands, r) {
+			commands = append(commands, r)
+		}
+	}
+	for i, r := range commands {
+		if i == 0 {
+			p.add(para, say("To see the first such cell as a run:"))
+		}
+		p.draw(say("    " + r))
+	}
 }
 
 func claimText(c *study.Claim) string {
@@ -382,15 +399,22 @@ func claimWhy(c *study.Claim) string {
 	if c.Got != "" {
 		parts = append(parts, "got: "+c.Got)
 	}
-	if c.Broken > 0 {
-		parts = append(parts, "in "+count(c.Broken, "cell"))
-	}
+	var cells []string
 	for _, f := range c.Cells {
-		if c.Held != nil {
+		switch {
+		case c.Held != nil:
 			parts = append(parts, "as with "+cellName(f.At))
-			continue
+		case f.Got == c.Got:
+			cells = append(cells, cellName(f.At))
+		default:
+			cells = append(cells, cellName(f.At)+prefixed(" gives ", f.Got))
 		}
-		parts = append(parts, cellName(f.At)+prefixed(" gives ", f.Got))
+	}
+	if c.Broken > int64(len(cells)) && len(cells) > 0 {
+		cells = append(cells, "…")
+	}
+	if c.Broken > 0 {
+		parts = append(parts, "in "+count(c.Broken, "cell")+prefixed(": ", strings.Join(cells, "; ")))
 	}
 	if c.Expect != nil {
 		parts = append(parts, sourceLine(int32(c.Expect.Span.Start.Line)))

@@ -30,6 +30,8 @@ type Claim struct {
 	Cells []Failure
 	// Broken counts the cells in which it fails.
 	Broken int64
+	// Replay is the command that runs the first of them by itself, quoted for a shell; "" where there is none.
+	Replay string
 	// Held counts, for a claim of an explore block, the members in which what it says is so.
 	Held *big.Int
 }

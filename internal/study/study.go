@@ -163,7 +163,7 @@ func (st *Study) Do(ctx context.Context, o Options) (*File, error) {
 		if err := ctx.Err(); err != nil && p.Kind != dsl.ExploreBlock { // an interrupted search has an answer too
 			return nil, err
 		}
-		if p.Kind == dsl.SweepBlock {
+		if p.Kind == dsl.SweepBlock && !(o.RunsOnly && alone(p)) {
 			keep := p.Cells <= MaxKeptCells && kept+p.Cells <= maxKeptInAll
 			if keep {
 				kept += p.Cells
@@ -171,6 +171,11 @@ func (st *Study) Do(ctx context.Context, o Options) (*File, error) {
 			s, err := sweep(ctx, p, o, keep, progress)
 			if err != nil {
 				return nil, err
+			}
+			for i := range s.Claims {
+				if c := &s.Claims[i]; len(c.Cells) > 0 {
+					c.Replay = replay(f.Script.File, s.Name, c.Cells[0].At)
+				}
 			}
 			f.Items = append(f.Items, Item{Sweep: s})
 			continue
@@ -220,10 +225,35 @@ func (st *Study) closed(p *compile.Plan, room bool) (Item, error) {
 	return Item{Run: r}, nil
 }
 
+// alone tells whether the command line leaves a sweep with one cell: then that is a run, with its whole story.
+func alone(p *compile.Plan) bool { return p.Overridden && p.Cells == 1 }
+
+// replay is the command that runs one cell of a sweep by itself.
+func replay(file, sweep string, at []Value) string {
+	words := []string{"dlock run", shellWord(file), "--run", shellWord(sweep)}
+	for _, v := range at {
+		words = append(words, "--set", shellWord(v.Name+"="+v.Text()))
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWord writes one word for a shell.
+func shellWord(s string) string {
+	odd := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./=,:+", r))
+	}
+	if s != "" && !strings.ContainsFunc(s, odd) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
 // run does a plan that has one cell. Without room for its record it only says that a limit was reached.
 func run(p *compile.Plan, room bool) (*Run, error) {
 	b := p.Binder()
-	prog, ds := b.Bind(nil)
+	cell := make([]int64, len(p.Axes))
+	p.Cell(0, cell)
+	prog, ds := b.Bind(cell)
 	if prog == nil {
 		return nil, &ScriptError{ds}
 	}
