@@ -412,6 +412,9 @@ func searchProgress(p *study.Progress, elapsed time.Duration) string {
 	}
 	if n := done - first; n > 0 && total > done {
 		left := time.Duration(float64(elapsed) / float64(n) * float64(total-done))
+		if left < time.Second {
+			return s + ", under a second left"
+		}
 		return s + fmt.Sprintf(", about %s left", left.Round(time.Second))
 	}
 	return s + fmt.Sprintf(", %s so far", elapsed.Round(time.Second))

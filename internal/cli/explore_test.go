@@ -309,6 +309,9 @@ func TestSearchProgress(t *testing.T) {
 	if !strings.Contains(got, " slices, ") || !strings.Contains(got, " members, ") || !strings.HasSuffix(got, "about 2s left") {
 		t.Errorf("half of the slices in two seconds: %q", got)
 	}
+	if got := searchProgress(p, time.Millisecond); !strings.HasSuffix(got, "under a second left") {
+		t.Errorf("half of the slices in a millisecond: %q", got)
+	}
 	if got := searchProgress(&study.Progress{}, 3*time.Second); got != "0 of 0 slices, 0 members, 3s so far" {
 		t.Errorf("nothing is done: %q", got)
 	}

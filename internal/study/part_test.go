@@ -62,12 +62,12 @@ func TestPartsFromOutside(t *testing.T) {
 	if err := merge(t, good); err != nil {
 		t.Fatal(err)
 	}
-	change := func(old, new string) string {
+	change := func(old, now string) string {
 		t.Helper()
 		if !strings.Contains(good, old) {
 			t.Fatalf("there is no %s in %s", old, good)
 		}
-		return strings.Replace(good, old, new, 1)
+		return strings.Replace(good, old, now, 1)
 	}
 	for name, text := range map[string]string{
 		"nothing":                 "",
