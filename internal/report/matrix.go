@@ -143,7 +143,7 @@ func (g *Grid) undoneBy(r *GridRow) cell {
 	if len(r.Cells) == 0 || r.Cells[0].Note != "" {
 		return cell{mark(dim, blank)}
 	}
-	for _, harm := range [][]audit.Law{{audit.StaleWrite, audit.LostUpdate}, {audit.UnlockedWrite}, {audit.Starvation, audit.Deadlock, audit.Orphan}} {
+	for _, harm := range [][]audit.Law{{audit.StaleWrite, audit.LostUpdate}, {audit.UnlockedWrite}, {audit.RefusedHolder}, {audit.Starvation, audit.Deadlock, audit.Orphan}} {
 		if !r.Cells[0].breaks(harm) {
 			continue
 		}
