@@ -111,8 +111,12 @@ type timed struct {
 
 // assumedGrants suspects steps at absolute times that follow an acquire which, by the file's own numbers, comes while
 // another client holds the lock. It only guesses, so it keeps silent where
-// servers fail, where messages are late or where the file itself claims that the client is denied.
+// servers fail, where messages are late, where clients judge leases themselves or where the file itself claims that the
+// client is denied.
 func (c *checker) assumedGrants(sc *scope) {
+	if judge, _ := c.word(sc, "judge"); judge == "caller" || judge == "caller-ttl" {
+		return
+	}
 	bodies := []*Body{&c.script.Body}
 	if sc.block != nil {
 		bodies = append(bodies, sc.body)
@@ -153,16 +157,17 @@ type attempt struct {
 
 // replay follows the lock through the steps in order of time.
 func (c *checker) replay(sc *scope, ev *guess, steps []timed, denied map[string]bool) {
-	holder, until := "", int64(math.MinInt64)
+	holder, owner, until := "", "", int64(math.MinInt64)
 	last := map[string]attempt{}
 	leases, _ := c.word(sc, "leases")
+	reentrant, _ := c.word(sc, "reentrant")
 	for _, x := range steps {
 		who := x.step.Actor.Client
 		switch x.step.Verb {
 		case Acquire:
 			last[who] = attempt{}
-			start := x.t
-			if holder != who && x.t < until {
+			start, id := x.t, cmp.Or(x.step.As, who)
+			if holder != who && (reentrant != "on" || owner != id) && x.t < until {
 				if len(x.step.Outcomes) == 0 && !denied[who] {
 					last[who] = attempt{x.step, math.MaxInt64, holder}
 				}
@@ -174,7 +179,7 @@ func (c *checker) replay(sc *scope, ev *guess, steps []timed, denied map[string]
 					last[who] = attempt{a.step, until, holder}
 				}
 			}
-			holder, until = who, ev.holdsUntil(x.step, start, leases == "off")
+			holder, owner, until = who, id, ev.holdsUntil(x.step, start, leases == "off")
 		case Release:
 			c.suspect(last, x)
 			if holder == who {

@@ -249,7 +249,8 @@ func (t *teller) refused(final string, i int32) string {
 	w := &t.rec.Writes[i]
 	who := t.client(w.Client)
 	s := final + " is left: "
-	if why, end := t.holdEnd(w.Client, w.Applied.Tick, w.Token); why != "" && end != engine.Forever && t.writers[i].refused == nil {
+	if why, end := t.holdEnd(w.Client, w.Applied.Tick, w.Token); why != "" && end != engine.Forever && t.writers[i].refused == nil &&
+		!t.aud.Holds(w.Client, w.Applied.Tick) {
 		s += t.howLate(w) + ", and "
 	}
 	s += "at " + tick(w.Applied.Tick) + " the resource refused " + who + "'s write, because "
@@ -477,7 +478,7 @@ func (t *teller) kept() string {
 			continue
 		}
 		var servers []int32
-		loser, blocked := engine.None, int32(0)
+		loser, blocked, under := engine.None, int32(0), false
 		for _, v := range t.votes[i] {
 			v := &t.rec.Votes[v]
 			if v.Kind != engine.VoteNo || v.Holder < 0 || int(v.Server) >= len(leases) {
@@ -491,12 +492,16 @@ func (t *teller) kept() string {
 			if loser == engine.None || loser == l.Client {
 				loser = l.Client
 				servers = append(servers, v.Server)
+				under = under || v.Applied.Before(t.rec.Attempts[l.Attempt].Decided)
 			}
 		}
 		if blocked > 0 && int(a.Yes+blocked) >= t.settings().Quorum {
 			slices.Sort(servers)
-			return "But at " + tick(a.Sent.Tick) + " " + t.client(a.Client) + " was refused although nobody held it: " +
-				t.client(loser) + "'s failed attempt had not given back " + serverList(servers) + "."
+			refused := "But at " + tick(a.Decided.Tick) + " " + t.client(a.Client) + " was refused although nobody held it: " + t.client(loser)
+			if under {
+				return refused + "'s attempt, which failed too, was still under way and had " + serverList(servers) + "."
+			}
+			return refused + "'s failed attempt had not given back " + serverList(servers) + "."
 		}
 	}
 	return ""
@@ -538,6 +543,9 @@ func (t *teller) cause() string {
 		return ""
 	}
 	if q := at(t.rec.Promises, f.Index); q != nil && !slices.ContainsFunc(t.rec.Leases, func(l engine.Lease) bool { return l.Promise == f.Index }) {
+		if t.letInAgain(q) {
+			return " (at " + tick(q.Start.Tick) + " " + t.client(q.Client) + ", which asks under the owner id of that lease, was let into it)"
+		}
 		return " (at " + tick(q.Start.Tick) + " " + t.client(q.Client) + " renewed a lease that was not its own, and " + server(f.Server) +
 			" did not check the owner)"
 	}
@@ -563,6 +571,13 @@ func (t *teller) cause() string {
 		}
 	}
 	return ""
+}
+
+// letInAgain tells whether a promise comes from a reentrant vote: its client shares the owner id of somebody else's lease.
+func (t *teller) letInAgain(p *engine.Promise) bool {
+	return slices.ContainsFunc(t.rec.Votes, func(v engine.Vote) bool {
+		return v.Kind == engine.VoteAgain && v.Server == p.Server && v.Applied == p.Start
+	})
 }
 
 func prefixed(prefix, s string) string {
@@ -598,14 +613,15 @@ func (t *teller) forgets() bool {
 
 // waiting adds what became of those who never got the lock.
 func (t *teller) waiting() string {
+	orphan := ""
+	if f := t.first(audit.Orphan); f != nil {
+		orphan = "Orphan: " + t.finding(f) + "."
+	}
 	if f := t.first(audit.Deadlock); f != nil {
-		return "Deadlock: " + t.finding(f) + "."
+		return join([]string{orphan, "Deadlock: " + t.finding(f) + "."}, " ")
 	}
 	if f := t.first(audit.Starvation); f != nil {
-		return "Starvation: " + t.finding(f) + "."
+		return join([]string{orphan, "Starvation: " + t.finding(f) + "."}, " ")
 	}
-	if f := t.first(audit.Orphan); f != nil {
-		return "Orphan: " + t.finding(f) + "."
-	}
-	return ""
+	return orphan
 }

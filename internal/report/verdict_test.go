@@ -92,6 +92,28 @@ at 1  B acquire ttl 10
 at 2  A release
 at 3  C acquire ttl 10 on s3..s5
 `, []string{"The lock is safe", "at 3 C was refused although nobody held it: B's failed attempt had not given back s4 s5."}, "did its work"},
+		"votes of an attempt under way": {`
+servers 2
+at 0  A acquire ttl 10 arrives +1 at s2 reply +2
+at 0  B acquire ttl 10 arrives +1 at s1 reply +2
+`, []string{"at 2 A was refused although nobody held it: B's attempt, which failed too, was still under way and had s2."}, "had not given back"},
+		"a shared owner id": {`
+reentrant on
+at 0  A acquire ttl 10 as "x"
+at 1  B acquire ttl 10 as "x"
+`, []string{"at 1 B, which asks under the owner id of that lease, was let into it"}, "did not check the owner"},
+		"refused while it holds the lock again": {`
+at 0  A acquire ttl 5
+at 5  B acquire ttl 5
+at 6  B append "B"
+at 10 A acquire ttl 5
+at 11 A append "A" guard version
+`, []string{`"B" is left: at 11 the resource refused A's write, because the value had changed since A read it`}, "ran out"},
+		"an orphan that keeps others waiting": {`
+handback off
+at 0  A acquire ttl none reply lost
+at 1  B acquire ttl 5 retry every 5
+`, []string{"Orphan: a quorum voted for A at 0", "Deadlock: B asks from 1"}, ""},
 		"too few were asked": {`
 at 0  A acquire ttl 10 on s1 s2
 at 1  B acquire ttl 10

@@ -197,13 +197,13 @@ func (t *teller) clause(e *engine.Event, h *happening) string {
 	case e.Verb == engine.Release && e.Outcome == engine.Expired:
 		return who + " releases the lock too late"
 	case e.Verb == engine.ServerClock || e.Verb == engine.ClientClock:
-		return "the clock of " + who + " " + h.outcome + strings.TrimPrefix(strings.TrimSuffix(h.what, " stop"), "clock")
+		return "the " + numbered(who, "clock", "clocks") + " of " + who + " " + h.outcome + strings.TrimPrefix(strings.TrimSuffix(h.what, " stop"), "clock")
 	case e.Verb == engine.ServerCrash:
-		return who + " goes down"
+		return who + numbered(who, " goes down", " go down")
 	case e.Verb == engine.ServerRestart:
-		return who + " comes up (" + h.what + ")"
+		return who + numbered(who, " comes up (", " come up (") + h.what + ")"
 	case e.Verb == engine.ServerRevoke:
-		return who + "'s lock is freed"
+		return "the lock on " + who + " is freed"
 	case e.Verb == engine.ResourceForget:
 		return "the resource forgets"
 	case e.Verb == engine.Cut:
@@ -215,6 +215,14 @@ func (t *teller) clause(e *engine.Event, h *happening) string {
 	default:
 		return deed + " is " + strings.ToLower(h.outcome)
 	}
+}
+
+// numbered picks the word for one server or the one for several.
+func numbered(who, one, several string) string {
+	if strings.ContainsAny(who, " .") {
+		return several
+	}
+	return one
 }
 
 // reruns says which changes keep the law and which do not, and nothing that no rerun has shown.

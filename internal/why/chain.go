@@ -44,6 +44,7 @@ func follow(run *study.Run, f *audit.Finding) []Link {
 		t.waiting(f.Index)
 	case audit.Orphan:
 		t.attempt(f.Index)
+		t.unreachable(&t.rec.Attempts[f.Index])
 	}
 	slices.SortFunc(t.links, func(a, b Link) int {
 		return cmp.Or(cmp.Compare(a.At.Tick, b.At.Tick), cmp.Compare(a.At.Seq, b.At.Seq), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Index, b.Index))
@@ -276,12 +277,31 @@ func (t *tracer) attempt(i int32) {
 	}
 }
 
+// unreachable adds what kept an attempt's client from hearing of its votes: a crash before it was decided, and cuts.
+func (t *tracer) unreachable(a *engine.Attempt) {
+	for i := range t.rec.Faults {
+		f := &t.rec.Faults[i]
+		if f.Client != a.Client || !f.Start.Before(a.Decided) || !a.Sent.Before(f.End) {
+			continue
+		}
+		if f.Kind == engine.FaultClientCrash || f.Kind == engine.FaultCut && f.Server != engine.None {
+			t.fault(int32(i))
+		}
+	}
+}
+
 // origin adds the step that a promise came from: an acquire or a renewal.
 func (t *tracer) origin(i int32) {
 	p := &t.rec.Promises[i]
 	for j := range t.rec.Leases {
 		if l := &t.rec.Leases[j]; l.Promise == i && l.Client == p.Client && l.Attempt != engine.None && l.Start == p.Start {
 			t.attempt(l.Attempt)
+			return
+		}
+	}
+	for j := range t.rec.Votes {
+		if v := &t.rec.Votes[j]; v.Kind == engine.VoteAgain && v.Server == p.Server && v.Applied == p.Start {
+			t.attempt(v.Attempt)
 			return
 		}
 	}
@@ -378,6 +398,22 @@ func (t *tracer) regress(f *audit.Finding) {
 	}
 }
 
+// leaseThere adds where the lease came from that refused a vote: its client's grant, or an attempt that was never granted.
+func (t *tracer) leaseThere(v *engine.Vote) {
+	for i := len(t.rec.Leases) - 1; i >= 0; i-- {
+		l := &t.rec.Leases[i]
+		if l.Server != v.Server || l.Client != v.Holder || !l.Start.Before(v.Applied) || l.Attempt == engine.None {
+			continue
+		}
+		if t.rec.Attempts[l.Attempt].Outcome == engine.Granted {
+			break
+		}
+		t.attempt(l.Attempt)
+		return
+	}
+	t.grantBefore(v.Holder, v.Applied)
+}
+
 // waiting adds the first and the last try of a client that was never let in, whose leases refused it, and what is still
 // broken at the end.
 func (t *tracer) waiting(trial int32) {
@@ -400,7 +436,7 @@ func (t *tracer) waiting(trial int32) {
 		if v.Attempt != last || v.Kind != engine.VoteNo || v.Holder == engine.None {
 			continue
 		}
-		t.grantBefore(v.Holder, v.Applied)
+		t.leaseThere(v)
 		for j := range t.rec.Faults {
 			if f := &t.rec.Faults[j]; f.Kind == engine.FaultClientCrash && f.Client == v.Holder {
 				t.fault(int32(j))

@@ -151,8 +151,25 @@ func shown(a, b *study.Run, f *audit.Finding) study.EventPair {
 	}
 	for _, p := range d.Events {
 		if p.A == engine.None || p.B == engine.None || a.Record.Events[p.A].Outcome != b.Record.Events[p.B].Outcome {
-			return p
+			return moved(a.Record, b.Record, p)
 		}
 	}
 	return d.Events[0]
+}
+
+// moved completes a pair of which only the original run has an event: the same request may have come to its end at another
+// tick.
+func moved(a, b *engine.Record, p study.EventPair) study.EventPair {
+	if p.A == engine.None || p.B != engine.None {
+		return p
+	}
+	x := &a.Events[p.A]
+	for i := range b.Events {
+		y := &b.Events[i]
+		if y.Step == x.Step && y.Client == x.Client && y.Verb == x.Verb && y.Sent == x.Sent && y.At.Tick != x.At.Tick && y.Outcome != engine.Sent {
+			p.B = int32(i)
+			return p
+		}
+	}
+	return p
 }

@@ -62,6 +62,8 @@ func TestKnownCauses(t *testing.T) {
 		{"incidents/partial-hand-back.dlk", "hand back what was confirmed", audit.Orphan, []engine.Tick{0},
 			[]why.ChangeKind{why.SetHandback, why.SetQuorum}},
 		{"incidents/slow-grant.dlk", "no validity test", audit.DoubleBelief, []engine.Tick{10, 11, 12}, []why.ChangeKind{why.SetValidity}},
+		{"incidents/shared-identity.dlk", "the name of the host", audit.Overlap, []engine.Tick{0, 2}, []why.ChangeKind{why.SetReentrant}},
+		{"incidents/orphan-node.dlk", "nothing is heard, nothing is given back", audit.Deadlock, []engine.Tick{0, 2, 202}, []why.ChangeKind{why.SetHandback}},
 		{"incidents/crash-before-ttl.dlk", "two steps", audit.Deadlock, []engine.Tick{0, 0, 3, 78}, nil},
 	} {
 		t.Run(tc.file+" "+tc.law.String(), func(t *testing.T) {
@@ -100,6 +102,47 @@ func TestSmallestLockDelay(t *testing.T) {
 	for _, r := range answers[0].Reruns {
 		if r.Change.Kind == why.SetLockDelay && r.Change.Settings.LockDelay != 4 {
 			t.Errorf("lock-delay %d is said to help", r.Change.Settings.LockDelay)
+		}
+	}
+}
+
+// What kept the client from hearing of its votes is part of the chain, and a request that ends at another tick is shown with its
+// new end.
+func TestUnheardVotes(t *testing.T) {
+	for _, tc := range []struct {
+		source string
+		ticks  []engine.Tick
+	}{
+		{"servers 3\nat 0 A acquire ttl 12 reply +3\nat 2 A crash\n", []engine.Tick{0, 2}},
+		{"servers 3\nat 0 A acquire ttl 10 arrives +2 reply +3\nat 1 cut A from s1..s3\n", []engine.Tick{0, 1, 2}},
+	} {
+		script, ds := dsl.Parse("x", []byte(tc.source))
+		if ds.HasErrors() {
+			t.Fatalf("%+v", ds)
+		}
+		st, ds := study.New(script, nil)
+		if ds.HasErrors() {
+			t.Fatalf("%+v", ds)
+		}
+		got, err := st.Do(t.Context(), study.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers, err := why.Explain(t.Context(), got.Items[0].Run, []audit.Law{audit.Orphan})
+		if err != nil || len(answers) != 1 {
+			t.Fatalf("%d answers, %v", len(answers), err)
+		}
+		var ticks []engine.Tick
+		for _, l := range answers[0].Chain {
+			ticks = append(ticks, l.At.Tick)
+		}
+		if !slices.Equal(ticks, tc.ticks) {
+			t.Errorf("%s: the chain has ticks %v, want %v", tc.source, ticks, tc.ticks)
+		}
+		for _, r := range answers[0].Reruns {
+			if r.Helps() && r.Shown.B == engine.None {
+				t.Errorf("%s: a rerun without the finding shows no event of its own", tc.source)
+			}
 		}
 	}
 }
