@@ -103,12 +103,11 @@ func hunks(a, b []string, all []edit) string {
 		old, now := 0, 0
 		var text strings.Builder
 		for _, e := range hunk {
-			line := ""
+			source, at := a, e.i
 			if e.op == '+' {
-				line = b[e.j]
-			} else {
-				line = a[e.i]
+				source, at = b, e.j
 			}
+			line := source[at]
 			if line == "" {
 				continue // after the last newline
 			}
