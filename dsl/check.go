@@ -2,7 +2,10 @@ package dsl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
 )
 
 // checker resolves rows into a Script. It goes over the rows once, with the open blocks on a stack, and then looks at
@@ -171,7 +174,11 @@ func (c *checker) line(r *row) {
 		return
 	}
 	if r.tree == nil {
-		if r.opens() {
+		switch {
+		case r.opens():
+			c.pushBad()
+		case c.surplus < 0 && headless(r.tokens):
+			c.surplus++ // a brace further down closes what this header did not open
 			c.pushBad()
 		}
 		return
@@ -208,6 +215,15 @@ func (c *checker) line(r *row) {
 			c.blockLine(r, ExploreBlock, t.Explore.Name)
 		}
 	}
+}
+
+// headless tells whether a line is the header of a block without its brace.
+func headless(tokens []lexer.Token) bool {
+	switch tokens[0].Value {
+	case "run", "sweep", "explore":
+		return !slices.ContainsFunc(tokens, func(t lexer.Token) bool { return t.Value == "{" })
+	}
+	return false
 }
 
 // leaveOutcome deals with a line that cannot stand in an outcome block. If the file lacks a closing brace, that block is

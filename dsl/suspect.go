@@ -65,7 +65,7 @@ func (c *checker) settingsWithoutEffect() {
 				return swept || word != "off"
 			})
 			if void {
-				c.fault(CodeNoEffect, s.Span, quote(n.setting)+" has no effect with `"+n.other+" off`", "", "set `"+n.other+"`, or delete the line")
+				c.fault(CodeNoEffect, s.Span, quote(n.setting)+" has no effect with `"+n.other+" off`", "", "write `"+n.other+" on`, or delete the line")
 			}
 		}
 	}
