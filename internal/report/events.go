@@ -408,6 +408,13 @@ func (t *teller) explainAsk(e *engine.Event, h *happening) {
 	}
 	who := t.client(e.Client)
 	part := number(a.Heard) + " of " + number(a.Asked) + " servers"
+	unheard := a.Yes > a.Heard // some did as asked and their answers came later or never
+	if unheard {
+		part += ", as far as it hears (" + number(a.Yes) + " did it)"
+		if e.Outcome == engine.Yes || e.Outcome == engine.No {
+			part = number(a.Heard) + " of " + number(a.Asked) + " servers, as far as it hears (it has " + number(a.Yes) + ")"
+		}
+	}
 	switch e.Outcome {
 	case engine.Renewed:
 		h.why = "on " + part
@@ -416,21 +423,27 @@ func (t *teller) explainAsk(e *engine.Event, h *happening) {
 		}
 	case engine.Lost:
 		h.why = "only " + part + " still had its lease"
-		if a.Heard == 0 {
+		switch {
+		case unheard:
+			h.why = "only on " + part
+		case a.Heard == 0:
 			h.why = "no server has a lease of it"
 		}
 	case engine.Released:
 		h.why = "on " + part
 	case engine.Expired:
 		h.why = "its leases were over: nothing to give back"
-		if a.Heard > 0 {
+		switch {
+		case unheard:
+			h.why = "only on " + part
+		case a.Heard > 0:
 			h.why = "only " + part + " still had its lease"
 		}
 	case engine.Yes:
 		h.why = who + " has " + part
 	case engine.No:
 		h.why = who + " has " + part
-		if a.Heard == 0 {
+		if a.Heard == 0 && !unheard {
 			h.why = who + " has no server"
 		}
 	}

@@ -93,6 +93,7 @@ type jsonRun struct {
 	Counts   object        `json:"counts"`
 	Measures jsonMeasures  `json:"measures"`
 	Findings []jsonFinding `json:"findings"`
+	Votes    []jsonVote    `json:"votes"` // those that took time or were lost
 	Leases   []jsonLease   `json:"leases"`
 	Holders  []jsonHold    `json:"holders"`
 	Beliefs  []jsonBelief  `json:"beliefs"`
@@ -122,6 +123,20 @@ type jsonFinding struct {
 	Token   int64       `json:"token"`
 	Applied int64       `json:"applied"`
 	Says    string      `json:"says"`
+}
+
+// jsonVote is a server's part in an attempt whose messages took time: its request was sent, it answered at t, and the answer
+// was heard, each of them null if it never came to that.
+type jsonVote struct {
+	Sent     int64  `json:"sent"`
+	T        *int64 `json:"t"`
+	Heard    *int64 `json:"heard"`
+	Client   string `json:"client"`
+	Server   string `json:"server"`
+	Vote     string `json:"vote"`
+	Token    int64  `json:"token"`
+	Returned bool   `json:"returned"` // given back
+	Line     int32  `json:"line"`
 }
 
 type jsonLease struct {
@@ -367,6 +382,7 @@ func runJSON(r *study.Run) jsonRun {
 	out.Findings = t.findingsJSON()
 	out.Leases, out.Holders, out.Beliefs, out.Pauses = t.stretchesJSON()
 	out.Faults = t.faultsJSON()
+	out.Votes = t.votesJSON()
 	out.Reads, out.Writes = t.operationsJSON()
 	out.Clients, out.Events = t.clientsJSON(), t.eventsJSON()
 	return out
@@ -449,6 +465,20 @@ func (t *teller) faultsJSON() []jsonFault {
 		default:
 			out[i].Who = "resource"
 		}
+	}
+	return out
+}
+
+func (t *teller) votesJSON() []jsonVote {
+	out := []jsonVote{}
+	for i := range t.rec.Votes {
+		v := &t.rec.Votes[i]
+		a := at(t.rec.Attempts, v.Attempt)
+		if a == nil || v.Applied.Tick == a.Sent.Tick && v.Heard == a.Sent.Tick {
+			continue
+		}
+		out = append(out, jsonVote{Sent: int64(a.Sent.Tick), T: finite(v.Applied.Tick), Heard: finite(v.Heard), Client: t.client(a.Client),
+			Server: server(v.Server), Vote: [...]string{"no", "yes", "again", ""}[v.Kind], Token: v.Token, Returned: v.Returned, Line: a.Line})
 	}
 	return out
 }

@@ -88,6 +88,7 @@ func TestJSONContract(t *testing.T) {
 	}
 	ask("settings", run["settings"], "servers quorum fencing fence-at leases handback tokens validity judge lock-delay reentrant owner-check initial horizon")
 	ask("findings", first(run["findings"]), "law t client line token applied says")
+	ask("votes", first(faults["votes"]), "sent t heard client server vote token returned line")
 	ask("leases", first(run["leases"]), "server client token start end promised ended line")
 	ask("holders", first(run["holders"]), "client start end")
 	ask("beliefs", first(run["beliefs"]), "client start end ended")

@@ -31,6 +31,27 @@ func studied(t *testing.T, source string) *study.File {
 // narrowed joins the lines of a text and its blanks, so that it can be searched whatever its columns are.
 func narrowed(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// What servers did and what their client hears of it are told apart.
+func TestAnswersThatAreNotHeard(t *testing.T) {
+	got := narrowed(transcript(t, studied(t, `
+servers 3
+at 0 A acquire ttl 9
+at 1 A renew ttl 9 reply lost from s1 s2
+at 2 A acquire ttl 9
+at 3 A check reply lost from s3
+at 4 A release reply lost from s1
+`), Options{}))
+	for _, want := range []string{
+		"lost only on 1 of 3 servers, as far as it hears (3 did",
+		"yes A has 2 of 3 servers, as far as it hears (it has 3)",
+		"released on 2 of 3 servers, as far as it hears (3 did it)",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+}
+
 func TestLinesSayWhatTheirWriterWrote(t *testing.T) {
 	got := narrowed(transcript(t, studied(t, `
 at 0  A acquire ttl 20 reply lost from s1 s2
