@@ -12,7 +12,7 @@ import (
 
 // Changes of a schedule whose effect is known without knowing what the schedule does.
 
-const metamorphic = 1000 // programs for each change
+const metamorphic = 10_000 // programs for each change
 
 func clone(p *engine.Program) *engine.Program {
 	q := *p
