@@ -77,3 +77,32 @@ func TestExploreYardstick(t *testing.T) {
 		}
 	}
 }
+
+// A write that is under way since 3 lands at 8 behind one that is sent at 8: as a file, its line stands below.
+func TestFlatWitnessLandsInOrder(t *testing.T) {
+	e := exploreText(t, `servers 3
+let d = any 0, 5
+at 0 A acquire ttl 5 reply +d from s1 {
+  +1  read
+  +3  append "A" arrives +d
+}
+at 2 B acquire ttl 5 retry every 2 until 20 {
+  +1  read
+  +2  append "B"
+}
+explore "open" {
+  ties any
+}
+`, Options{Jobs: 1})
+	for _, w := range e.Smallest {
+		if w.Law != audit.StaleWrite {
+			continue
+		}
+		text := strings.Join(strings.Fields(w.Source), " ")
+		if want := `at 6 B acquire ttl 5 at 7 B read at 8 B append "B" at 3 A append "A" arrives +5`; w.InPlace || !strings.Contains(text, want) {
+			t.Errorf("the witness is in place (%t) or lacks %s:\n%s", w.InPlace, want, w.Source)
+		}
+		return
+	}
+	t.Error("no member breaks stale-write")
+}

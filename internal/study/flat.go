@@ -19,9 +19,10 @@ type flatForm struct {
 }
 
 // flatText writes one run as a schedule of absolute lines, in the order in which they were done: what went first within a
-// tick stands first. Retries and watchdogs become the single requests that they made. Claims pin what happened.
+// tick stands first, also where a line's message lands or is heard in that tick. Retries and watchdogs become the single
+// requests that they made. Claims pin what happened.
 func flatText(r *Run, title, about string, form flatForm) string {
-	f := flattener{rec: r.Record, p: r.Record.Program, form: form, asked: map[int32]bool{}}
+	f := flattener{rec: r.Record, p: r.Record.Program, form: form, asked: map[int32]int{}, lineOf: map[request]int{}}
 	if about != "" {
 		for line := range strings.SplitSeq(about, "\n") {
 			f.b.WriteString(strings.TrimRight("# "+line, " ") + "\n")
@@ -31,6 +32,9 @@ func flatText(r *Run, title, about string, form flatForm) string {
 	f.settings(r.Settings)
 	for i := range f.rec.Events {
 		f.event(&f.rec.Events[i])
+	}
+	for _, i := range inOrder(f.after) {
+		f.b.WriteString(f.lines[i])
 	}
 	f.b.WriteString(pins(r, form.endless))
 	return f.b.String()
@@ -66,7 +70,44 @@ type flattener struct {
 	rec   *engine.Record
 	p     *engine.Program
 	form  flatForm
-	asked map[int32]bool // the trials that ask to the horizon, once they have their line
+	asked map[int32]int // the lines of the trials that ask to the horizon
+
+	lines  []string
+	after  [][]int // by line: the lines that were at work just after it in some tick
+	lineOf map[request]int
+	tick   engine.Tick // of the event before this one
+	last   int         // its line
+}
+
+// request is what all events of one request have in common.
+type request struct {
+	verb  engine.Verb
+	step  int32
+	index int32
+	sent  engine.Tick
+}
+
+// inOrder puts lines behind those that were at work before them, and leaves them as they are where that says nothing. Where
+// no order can do so, the answer is one that does not: whoever asks runs the text.
+func inOrder(after [][]int) []int {
+	out := make([]int, 0, len(after)) // from the last to the first
+	seen := make([]bool, len(after))
+	var visit func(i int)
+	visit = func(i int) {
+		if seen[i] {
+			return
+		}
+		seen[i] = true
+		for _, j := range slices.Backward(after[i]) {
+			visit(j)
+		}
+		out = append(out, i)
+	}
+	for i := range slices.Backward(after) {
+		visit(i)
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // settings writes the settings that are not the language's defaults.
@@ -93,25 +134,47 @@ func (f *flattener) settings(values []Value) {
 	}
 }
 
-// event writes the line of a request, or of what befell the world. Later events of the same request write nothing.
+// event writes the line of a request, or of what befell the world. Later events of the same request write nothing, but tell
+// which lines must stand before its own.
 func (f *flattener) event(e *engine.Event) {
+	key := request{e.Verb, e.Step, e.Index, e.Sent}
+	n, known := f.lineOf[key]
+	if !known {
+		n = f.line(e)
+		if n < 0 {
+			return
+		}
+		f.lineOf[key] = n
+	}
+	if e.At.Tick == f.tick && f.last != n && len(f.lines) > 1 {
+		f.after[f.last] = append(f.after[f.last], n)
+	}
+	f.tick, f.last = e.At.Tick, n
+}
+
+// line gives the number of the line that an event's request has, which is new or, of a trial that asks to the horizon, that
+// of its first request; -1 if it has none.
+func (f *flattener) line(e *engine.Event) int {
 	s := &f.p.Steps[e.Step]
 	first := e.Outcome == engine.Sent || e.At.Tick == e.Sent && !f.sentBefore(e)
-	if t := f.endless(e); t != engine.None {
-		if !f.asked[t] {
-			f.asked[t] = true
-			fmt.Fprintf(&f.b, "at %d %s\n", e.Sent, f.words(s, e)+retry(s))
-		}
-		return
-	}
+	suffix := ""
+	t := f.endless(e)
 	switch {
+	case t != engine.None:
+		if n, known := f.asked[t]; known {
+			return n
+		}
+		f.asked[t] = len(f.lines)
+		suffix = retry(s)
 	case e.Verb == engine.Acquire && !f.form.polls && e.Outcome == engine.Waiting,
 		e.Verb == engine.WatchdogStop,
 		e.Verb == engine.Acquire && e.Index == engine.None,
 		!first:
-		return
+		return -1
 	}
-	fmt.Fprintf(&f.b, "at %d %s\n", e.Sent, f.words(s, e))
+	f.lines = append(f.lines, fmt.Sprintf("at %d %s%s\n", e.Sent, f.words(s, e), suffix))
+	f.after = append(f.after, nil)
+	return len(f.lines) - 1
 }
 
 // endless gives the trial that an event is of if it asks to the horizon, engine.None else.

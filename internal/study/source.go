@@ -11,7 +11,7 @@ import (
 
 // write gives a witness its text: the explored file with its holes filled in if lines in their order say it all, else a
 // flat schedule. What does not run to the same end is not given, so Source may be empty: of a member in whose ticks answers
-// are heard between other work, in an order that lines of a file cannot say. About one random family in a thousand has one.
+// are heard between other work, in an order that lines of a file cannot say. About one random witness in a thousand is such.
 func (w *witnesses) write(wit *Witness, choice []int64) {
 	r := wit.Run
 	title := "the smallest member that breaks " + wit.Law.String()
