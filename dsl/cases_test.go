@@ -159,6 +159,8 @@ let other = (any 3, -7, stall) + 1
 maybe at 0        A crash
 maybe gone at 10  any s1..s5 crash
 at 0              A acquire ttl 10 on s1 any s2..s3
+at 2              A clock any -3..3
+at 3              s2 clock +any 4, -2
 explore "all" {
   let stall = any 0..30
   ties any

@@ -192,8 +192,10 @@ func (c *checker) item(s *Step, it *item) {
 		s.Lose = it.Lose
 	case it.Jump != nil && it.Jump.N != nil:
 		s.ClockBy = c.number(it.Jump.N)
-	case it.Jump != nil:
+	case it.Jump != nil && it.Jump.Neg != nil:
 		s.ClockBy = c.number(it.Jump.Neg)
+	case it.Jump != nil:
+		s.ClockBy = c.number(it.Jump.Any)
 	}
 }
 

@@ -204,9 +204,10 @@ type (
 		From []*servers `parser:"| 'from' @@+ )?"`
 	}
 	jump struct {
-		Plus *sign `parser:"( (?= '+') @@"` // +20, -5
+		Plus *sign `parser:"( (?= '+') @@"` // +20, -5, any -3..3
 		N    *expr `parser:"@@ | (?= '-')"`
-		Neg  *expr `parser:"@@ )"`
+		Neg  *expr `parser:"@@ | (?= 'any')"`
+		Any  *expr `parser:"@@ )"`
 	}
 	moment struct {
 		Pos    lexer.Position

@@ -106,3 +106,16 @@ explore "open" {
 	}
 	t.Error("no member breaks stale-write")
 }
+
+// A jump of a clock keeps its sign where its hole is filled in.
+func TestFilledInJumps(t *testing.T) {
+	for _, tc := range [][2]string{
+		{"any 4..6", "clock +4"}, {"any -6..4", "clock -6"}, {"+any -6, 4", "clock -6"}, {"+any 4, 6", "clock +4"},
+		{"-(any 2..3)", "clock -(2)"}, {"+(any -2, 3)", "clock +(-2)"},
+	} {
+		e := exploreText(t, "at 0 A acquire ttl 5\nat 1 A read\nat 2 s1 clock "+tc[0]+"\nat 9 A append \"A\"\nexplore \"x\" {\n}\n", Options{Jobs: 1})
+		if len(e.Smallest) != 1 || !e.Smallest[0].InPlace || !strings.Contains(e.Smallest[0].Source, "s1 "+tc[1]+"\n") {
+			t.Errorf("clock %s: the witness lacks %q: %+v", tc[0], tc[1], e.Smallest)
+		}
+	}
+}

@@ -125,6 +125,7 @@ func fillHoles(lines []string, holes []compile.FamilyHole, choice []int64) {
 		hole := &holes[h]
 		at, line := hole.Span, &lines[hole.Line-1]
 		from, to := column(*line, at.Start.Col), column(*line, at.End.Col)
+		before := (*line)[:from]
 		text := ""
 		switch {
 		case hole.Kind == dsl.MaybeHole && choice[h] >= 0 && hole.Values[choice[h]] == 0:
@@ -138,7 +139,13 @@ func fillHoles(lines []string, holes []compile.FamilyHole, choice []int64) {
 		case hole.Kind == dsl.NumberHole:
 			text = fmt.Sprint(hole.Values[choice[h]])
 		}
-		*line = (*line)[:from] + text + (*line)[to:]
+		if jump := strings.TrimRight(strings.TrimSuffix(before, "+"), " "); hole.Kind == dsl.NumberHole && strings.HasSuffix(jump, " clock") {
+			before = jump + " "
+			if text[0] != '-' {
+				text = "+" + text
+			}
+		}
+		*line = before + text + (*line)[to:]
 	}
 }
 
