@@ -120,6 +120,7 @@ type jsonFinding struct {
 	Other   string      `json:"other"`
 	Server  string      `json:"server"`
 	Line    int32       `json:"line"`
+	Lines   []int32     `json:"lines"` // of all the steps that it is about
 	Token   int64       `json:"token"`
 	Applied int64       `json:"applied"`
 	Says    string      `json:"says"`
@@ -409,10 +410,7 @@ func (t *teller) findingsJSON() []jsonFinding {
 		f := &t.aud.Findings[i]
 		out[i] = jsonFinding{
 			Law: f.Law.String(), T: f.T, Client: t.someone(f.Client), Other: t.someone(f.Other), Server: someServer(f.Server),
-			Line: max(f.Line, 0), Token: f.Token, Applied: f.Applied, Says: t.finding(f),
-		}
-		if l := sourceLine(f.Line); l != "" {
-			out[i].Says += " (" + l + ")"
+			Line: max(f.Line, 0), Lines: append([]int32{}, t.linesOf(f)...), Token: f.Token, Applied: f.Applied, Says: t.whole(f),
 		}
 		switch f.Law {
 		case audit.Overlap, audit.DoubleHold, audit.DoubleBelief:

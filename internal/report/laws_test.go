@@ -128,3 +128,49 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// A finding in a transcript and in JSON names its ticks, its cause and the lines of the steps that it is about.
+func TestFindingsNameCauseAndLines(t *testing.T) {
+	for _, c := range []struct {
+		law          audit.Law
+		source, want string
+	}{
+		{audit.Overlap, "servers 1\nat 0 A acquire ttl 9\nat 1 s1 restart empty\nat 2 B acquire ttl 9\n",
+			"s1 promises itself to A in [0, 9) and to B in [2, 11) (s1 forgot A's lease when it came up at 1; lines 2 and 4)"},
+		{audit.DoubleHold, "servers 1\nat 0 A acquire ttl 9\nat 1 s1 revoke\nat 2 B acquire ttl 9\n",
+			"a quorum is promised to A and to B at once, in [2, 9) (A's lease was revoked by force at 1; lines 2 and 4)"},
+		{audit.DoubleHold, "servers 3\nquorum 1\nat 0 A acquire ttl 9 on s1\nat 2 B acquire ttl 9 on s2\n",
+			"a quorum is promised to A and to B at once, in [2, 9), because 1 of 3 votes are no majority (lines 3 and 4)"},
+		{audit.DoubleBelief, "at 0 A acquire ttl 9\nat 9 B acquire ttl 9\n",
+			"A and B both believe that they hold the lock, in [9, …), though A's lease ran out at 9 (lines 1 and 2)"},
+		{audit.StaleWrite, "at 0 A acquire ttl 9\nat 9 B acquire ttl 9\nat 10 B write \"b\"\nat 11 A write \"a\"\n",
+			"at 11 A's token 1 is accepted after B's token 2, applied at 10, though A's lease ran out at 9 (lines 3 and 4)"},
+		{audit.LostUpdate, "at 0 A acquire ttl 9\nat 1 A read\nat 2 A append \"x\" reply lost\nat 3 A append \"y\"\n",
+			"A's write of 2 vanishes under A's of 3, which is based on version 0, read at 1 (lines 3 and 4)"},
+		{audit.UnlockedWrite, "at 0 A acquire ttl 9\nat 9 A write \"a\"\n",
+			"A's write at 9 is accepted, though its lease ran out at 9 (lines 1 and 2)"},
+		{audit.TokenRegress, "servers 1\nat 0 A acquire ttl 1\nat 1 s1 restart wiped\nat 2 B acquire ttl 1\n",
+			"B's grant at 2 has token 1, which is not higher than token 1 granted before, since s1 came up at 1 without its token counter (lines 2 and 4)"},
+		{audit.RefusedHolder, "servers 1\nfencing on\nat 0 A acquire ttl 1\nat 1 A acquire ttl 1\nat 1 A write \"a\"\nat 2 s1 restart wiped\nat 3 B acquire ttl 1\nat 3 B write \"b\"\n",
+			"B's write at 3 is refused, though B is the holder: its token 1 is lower than 2, applied at 1 (lines 7 and 8)"},
+		{audit.Starvation, "horizon 4\nat 0 A acquire ttl 9\nat 2 B acquire ttl 9 retry every 1\n",
+			"B asks from 2 to 4 (3 times) and is never granted the lock: A has s1..s5 (line 3)"},
+		{audit.Deadlock, "horizon 4\nat 0 A acquire ttl none\nat 2 B acquire ttl 9 retry every 1\n",
+			"B asks from 2 to 4 (3 times) and nothing that is still to come would free a quorum: A has s1..s5 (line 3)"},
+		{audit.Orphan, "at 0 A acquire ttl 9 reply +2\nat 1 A crash\n",
+			"a quorum voted for A at 0, A never hears of it, and nobody gives it back: it crashes at 1 (line 1)"},
+		{audit.Orphan, "handback off\nat 0 A acquire ttl 9 reply lost from s1..s4\n",
+			"a quorum voted for A at 0, A never hears of it, and nobody gives it back: the answers of s1..s4 are lost (line 2)"},
+	} {
+		r := studied(t, c.source).Items[0].Run
+		tell := newTeller(r)
+		f := tell.first(c.law)
+		if f == nil {
+			t.Errorf("%s is not broken", c.law)
+			continue
+		}
+		if got := tell.whole(f); got != c.want {
+			t.Errorf("%s: %s", c.law, got)
+		}
+	}
+}

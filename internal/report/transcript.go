@@ -298,7 +298,7 @@ func (t *teller) laws(p *page) {
 		}
 		says := meaning(l)
 		if f := t.first(l); f != nil {
-			says = t.finding(f)
+			says = t.whole(f)
 		}
 		if n > 1 {
 			says += " (the first of " + number(n) + ")"

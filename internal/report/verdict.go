@@ -145,15 +145,22 @@ func (t *teller) howLate(w *engine.WriteOp) string {
 	if why == "" {
 		return who + " wrote with token " + number(w.Token) + " although a later grant had been used"
 	}
-	s := strings.Replace(why, "its lease", who+"'s lease", 1)
-	if strings.HasPrefix(s, "it ") {
-		s = who + strings.TrimPrefix(s, "it")
-	}
+	s := t.named(w.Client, why)
 	if end == engine.Forever {
 		return s
 	}
 	if t.paused(w.Client, end) {
 		s += " while " + who + " was paused"
+	}
+	return s
+}
+
+// named puts a client's name into a clause that speaks of "it".
+func (t *teller) named(client int32, why string) string {
+	who := t.client(client)
+	s := strings.Replace(why, "its lease", who+"'s lease", 1)
+	if strings.HasPrefix(s, "it ") {
+		s = who + strings.TrimPrefix(s, "it")
 	}
 	return s
 }
@@ -405,11 +412,11 @@ func (t *teller) lockFault() string {
 	case f == nil && overlap == nil:
 		return "it let two clients in at once"
 	case f == nil:
-		return t.finding(overlap) + t.cause()
+		return t.finding(overlap) + t.cause(overlap)
 	case overlap == nil: // two quorums without a common server
 		return t.finding(f) + ", because " + number(t.settings().Quorum) + " of " + number(t.settings().Servers) + " votes are no majority"
 	}
-	return t.finding(f) + t.cause()
+	return t.finding(f) + t.cause(overlap)
 }
 
 // advice names those of some remedies that keep the very same schedule from doing harm. Each has been tried.
@@ -536,12 +543,8 @@ func (t *teller) someoneHolds(when engine.Tick) bool {
 	})
 }
 
-// cause says how the first lease that another one overlapped came to an end too early for its client.
-func (t *teller) cause() string {
-	f := t.first(audit.Overlap)
-	if f == nil {
-		return ""
-	}
+// cause says how the first lease of an overlap came to an end too early for its client.
+func (t *teller) cause(f *audit.Finding) string {
 	if q := at(t.rec.Promises, f.Index); q != nil && !slices.ContainsFunc(t.rec.Leases, func(l engine.Lease) bool { return l.Promise == f.Index }) {
 		if t.letInAgain(q) {
 			return " (at " + tick(q.Start.Tick) + " " + t.client(q.Client) + ", which asks under the owner id of that lease, was let into it)"
