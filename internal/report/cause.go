@@ -150,7 +150,7 @@ func (t *teller) whole(f *audit.Finding) string {
 	for i, l := range lines {
 		words[i] = strconv.Itoa(int(l))
 	}
-	where := ""
+	var where string
 	switch len(lines) {
 	case 0:
 		return s + why
