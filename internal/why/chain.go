@@ -38,6 +38,7 @@ func follow(run *study.Run, f *audit.Finding) []Link {
 	case audit.RefusedHolder:
 		t.write(f.Index)
 		t.highest(f)
+		t.wipes(t.rec.Writes[f.Index].Applied)
 	case audit.TokenRegress:
 		t.regress(f)
 	case audit.Starvation, audit.Deadlock:
@@ -390,10 +391,15 @@ func (t *tracer) regress(f *audit.Finding) {
 		}
 	}
 	t.attempt(late.Attempt)
+	t.wipes(late.Cast)
+}
+
+// wipes adds the restarts before a moment that lost a token counter.
+func (t *tracer) wipes(before engine.Moment) {
 	for i := range t.rec.Faults {
-		if fault := &t.rec.Faults[i]; fault.Kind == engine.FaultServerCrash && fault.Restart == engine.RestartWiped && fault.End.Before(late.Cast) {
+		if f := &t.rec.Faults[i]; f.Kind == engine.FaultServerCrash && f.Restart == engine.RestartWiped && f.End.Before(before) {
 			t.fault(int32(i))
-			t.restart(fault.End)
+			t.restart(f.End)
 		}
 	}
 }

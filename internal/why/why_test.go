@@ -63,6 +63,8 @@ func TestKnownCauses(t *testing.T) {
 			[]why.ChangeKind{why.SetHandback, why.SetQuorum}},
 		{"incidents/slow-grant.dlk", "no validity test", audit.DoubleBelief, []engine.Tick{10, 11, 12}, []why.ChangeKind{why.SetValidity}},
 		{"incidents/shared-identity.dlk", "the name of the host", audit.Overlap, []engine.Tick{0, 2}, []why.ChangeKind{why.SetReentrant}},
+		{"incidents/reset-fence.dlk", "the counter goes with the lock", audit.RefusedHolder, []engine.Tick{3, 4, 6, 7, 8},
+			[]why.ChangeKind{why.SetTokens, why.SetServers, why.SetServers, why.SetServers, why.KeepState}},
 		{"incidents/orphan-node.dlk", "nothing is heard, nothing is given back", audit.Deadlock, []engine.Tick{0, 2, 202}, []why.ChangeKind{why.SetHandback}},
 		{"incidents/crash-before-ttl.dlk", "two steps", audit.Deadlock, []engine.Tick{0, 0, 3, 78}, nil},
 	} {
