@@ -16,7 +16,8 @@ import (
 )
 
 // Every file of testdata/verdicts is a schedule after a report about a real lock. The verdicts in the comments at its end were
-// worked out by hand from the language before the schedule was run. They are whole: what a verdict does not name is not there.
+// worked out by hand from the language and then compared with the program; where the two differed, the rule that decides was
+// looked up before either was changed. They are whole: what a verdict does not name is not there.
 func TestVerdictsWorkedOutByHand(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "verdicts", "*.dlk"))
 	if err != nil || len(files) == 0 {
