@@ -30,6 +30,9 @@ const DefaultLimit = 10_000_000
 // comes back to a state that is known.
 const stretch = 256
 
+// firstTable is how many places the table of a search has at first. They double when half of them are taken.
+const firstTable = 1 << 12
+
 var (
 	// ErrLimit says that the search kept as many states as it may.
 	ErrLimit = errors.New("the limit of states is reached")
@@ -147,18 +150,30 @@ type futures struct {
 // MaxClients clients and MaxHoles holes are counted, except those with acquires whose messages take time, where the order
 // of grants depends on moments that states do not keep: those give ErrTrait.
 func New(p *engine.Program, limit int) (*Search, error) {
-	if len(p.Clients) > MaxClients || len(p.Holes) > MaxHoles {
-		return nil, ErrTrait
-	}
-	for i := range p.Steps {
-		if s := &p.Steps[i]; s.Verb == engine.Acquire && s.Messages.Len() > 0 {
-			return nil, ErrTrait
-		}
-	}
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	return &Search{p: lockstep(p), m: engine.NewMachine(), rec: &engine.Record{}, limit: limit, seed: maphash.MakeSeed()}, nil
+	s := &Search{m: engine.NewMachine(), rec: &engine.Record{}, limit: limit, seed: maphash.MakeSeed()}
+	if err := s.Reset(p); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Reset prepares the search of another family, as New does, in the room that the search has already. What came of the family
+// before is gone.
+func (s *Search) Reset(p *engine.Program) error {
+	s.p = nil
+	if len(p.Clients) > MaxClients || len(p.Holes) > MaxHoles {
+		return ErrTrait
+	}
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Verb == engine.Acquire && s.Messages.Len() > 0 {
+			return ErrTrait
+		}
+	}
+	s.p, s.bound, s.err = lockstep(p), false, nil
+	return nil
 }
 
 // lockstep replaces servers that nothing tells apart by one of them: they give the same answers for ever.
@@ -211,7 +226,11 @@ func (s *Search) boundable() error {
 }
 
 func (s *Search) count() *futures {
-	s.table = make([]int32, 1<<12)
+	if len(s.table) == firstTable {
+		clear(s.table)
+	} else {
+		s.table = make([]int32, firstTable)
+	}
 	s.keys, s.nodes, s.outcomes, s.breaches, s.values = s.keys[:0], s.nodes[:0], s.outcomes[:0], s.breaches[:0], s.values[:0]
 	s.branches, s.depth = 0, 0
 	s.m.Begin(s.p, s.rec)

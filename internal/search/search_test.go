@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+	"errors"
+	"reflect"
 	"testing"
 
 	"dlock/audit"
@@ -92,6 +94,46 @@ func TestYardstick(t *testing.T) {
 	}
 }
 
+// A search that is used again knows nothing of what it did before.
+func TestReset(t *testing.T) {
+	again, err := New(yardstick(3, 30, 30, engine.FencingOff), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := yardstick(2, 3, 3, engine.FencingOff)
+	taken.Steps[0].Messages = engine.Span{Hi: 1}
+	for _, p := range []*engine.Program{
+		yardstick(3, 10, 10, engine.FencingOff), yardstick(2, 30, 30, engine.FencingOn), taken, yardstick(2, 5, 9, engine.FencingOff),
+	} {
+		err := again.Reset(p)
+		if p == taken {
+			if !errors.Is(err, ErrTrait) {
+				t.Errorf("an acquire whose messages take time gives %v", err)
+			}
+			continue
+		}
+		got, err2 := again.Run(context.Background())
+		if err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		if want := run(t, p); !reflect.DeepEqual(got, want) {
+			t.Errorf("%d clients: the second search says %+v, want %+v", len(p.Clients), got, want)
+		}
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := again.Run(stopped); !errors.Is(err, context.Canceled) {
+		t.Errorf("an interrupted search gives %v", err)
+	}
+	p := yardstick(2, 5, 9, engine.FencingOff)
+	if err := again.Reset(p); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := again.Run(context.Background()); err != nil || !reflect.DeepEqual(got, run(t, p)) {
+		t.Errorf("after an interrupt it says %+v, %v", got, err)
+	}
+}
+
 func BenchmarkYardstick(b *testing.B) {
 	for _, bc := range []struct {
 		name    string
@@ -104,6 +146,8 @@ func BenchmarkYardstick(b *testing.B) {
 			for b.Loop() {
 				r = run(b, p)
 			}
+			members, _ := r.Members.Float64()
+			b.ReportMetric(members, "members")
 			b.ReportMetric(float64(r.States), "states")
 			b.ReportMetric(float64(r.States)*float64(b.N)/b.Elapsed().Seconds(), "states/s")
 			b.ReportMetric(float64(r.Bytes)/float64(r.States), "bytes/state")

@@ -3,8 +3,11 @@ package study
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
+	"time"
 
+	"dlock/audit"
 	"dlock/dsl"
 )
 
@@ -93,5 +96,119 @@ func BenchmarkBind(b *testing.B) {
 		if prog, _ := binder.Bind(cell); prog == nil {
 			b.Fatal("a cell has faults")
 		}
+	}
+}
+
+// threeClients is the yardstick with one client more: 17,801,814 members.
+const threeClients = `let stall = any 0..30
+let b     = any 0..30
+let c     = any 0..30
+
+at 0 A acquire ttl 10 retry every 1 {
+  +1          read
+  +2 + stall  append "A"
+  +3 + stall  release
+}
+at b B acquire ttl 10 retry every 1 {
+  +1  read
+  +2  append "B"
+  +3  release
+}
+at c C acquire ttl 10 retry every 1 {
+  +1  read
+  +2  append "C"
+  +3  release
+}
+explore "every pause, arrival and order" {
+  ties any
+  expect sometimes stale-write
+}
+`
+
+// firstWitness goes from a family's text to the smallest member that breaks stale-write, as a file.
+func firstWitness(tb testing.TB, text string) {
+	tb.Helper()
+	s, _ := dsl.Parse("test.dlk", []byte(text))
+	st, ds := New(s, nil)
+	if st == nil {
+		tb.Fatal(ds)
+	}
+	f, err := st.WithSource([]byte(text)).Do(context.Background(), Options{Jobs: 1})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, w := range f.Items[0].Explore.Smallest {
+		if w.Law == audit.StaleWrite && w.Source != "" {
+			return
+		}
+	}
+	tb.Fatal("there is no witness")
+}
+
+// BenchmarkFirstWitness measures how long a person waits for a witness, but for the start of the process.
+func BenchmarkFirstWitness(b *testing.B) {
+	for _, bc := range []struct{ name, text string }{{"2 clients at 30", yardstick}, {"3 clients at 30", threeClients}} {
+		b.Run(bc.name, func(b *testing.B) {
+			for b.Loop() {
+				firstWitness(b, bc.text)
+			}
+		})
+	}
+}
+
+// TestFirstWitnessIsThereAtOnce guards against a search that has become slower by far: a witness is to be there within 50 ms,
+// and a busy machine may take ten times as long.
+func TestFirstWitnessIsThereAtOnce(t *testing.T) {
+	for _, text := range []string{yardstick, threeClients} {
+		least := time.Duration(math.MaxInt64)
+		for range 3 {
+			began := time.Now()
+			firstWitness(t, text)
+			least = min(least, time.Since(began))
+		}
+		if least > 500*time.Millisecond {
+			t.Errorf("the first witness took %v", least)
+		}
+	}
+}
+
+// BenchmarkSlices explores a family of many slices by one and by two workers: ttls and the number of servers are tried value
+// by value, ticks and orders are counted.
+func BenchmarkSlices(b *testing.B) {
+	st := studied(b, `servers any 1, 3, 5
+let lease = any 1..30
+let stall = any 0..30
+let b     = any 0..30
+at 0 A acquire ttl lease retry every 1 {
+  +1          read
+  +2 + stall  append "A"
+  +3 + stall  release
+}
+at b B acquire ttl lease retry every 1 {
+  +1  read
+  +2  append "B"
+  +3  release
+}
+explore "many slices" {
+  ties any
+  expect sometimes stale-write
+}
+`)
+	for _, jobs := range []int{1, 2} {
+		b.Run(fmt.Sprintf("%d workers", jobs), func(b *testing.B) {
+			var e *Explore
+			for b.Loop() {
+				f, err := st.Do(context.Background(), Options{Jobs: jobs})
+				if err != nil {
+					b.Fatal(err)
+				}
+				e = f.Items[0].Explore
+			}
+			members, _ := e.Members.Float64()
+			b.ReportMetric(members, "members")
+			b.ReportMetric(float64(e.Slices), "slices")
+			b.ReportMetric(float64(e.Slices)*float64(b.N)/b.Elapsed().Seconds(), "slices/s")
+			b.ReportMetric(float64(e.States)*float64(b.N)/b.Elapsed().Seconds(), "states/s")
+		})
 	}
 }

@@ -228,6 +228,7 @@ type witnesses struct {
 
 	slice  int64
 	search *search.Search // of the slice, once it was counted again
+	cells  *search.Search // of one cell of the border after the other
 }
 
 var errFound = errors.New("found")
@@ -317,21 +318,27 @@ func (w *witnesses) member(at *place, cost search.Cost, law audit.Law) (*Witness
 		return nil, err
 	}
 	r := &Run{Name: w.plan.Name, Line: w.plan.Line, Settings: b.Settings(), Lets: b.Lets(), Record: rec, Audit: audit.Judge(rec)}
-	wit := &Witness{Law: law, Away: cost.Away, Harm: cost.Harm, Run: r}
-	for h, hole := range w.plan.Family().Holes() {
-		if at.choice[h] < 0 {
-			continue
-		}
-		v := Value{Name: hole.Name, N: hole.Values[at.choice[h]]}
-		if hole.Kind == dsl.ServerHole {
-			v.Word = fmt.Sprintf("s%d", v.N)
-		}
-		wit.Choices = append(wit.Choices, v)
-	}
+	wit := &Witness{Law: law, Choices: w.chosen(at.choice), Away: cost.Away, Harm: cost.Harm, Run: r}
 	if law < audit.NumLaws {
 		w.write(wit, at.choice)
 	}
 	return wit, nil
+}
+
+// chosen names a member's choices.
+func (w *witnesses) chosen(choice []int64) []Value {
+	var all []Value
+	for h, hole := range w.plan.Family().Holes() {
+		if choice[h] < 0 {
+			continue
+		}
+		v := Value{Name: hole.Name, N: hole.Values[choice[h]]}
+		if hole.Kind == dsl.ServerHole {
+			v.Word = fmt.Sprintf("s%d", v.N)
+		}
+		all = append(all, v)
+	}
+	return all
 }
 
 // judge judges the block's claims by the classes, or by what walking counted.
@@ -370,7 +377,11 @@ func (e *Explore) judge(w *witnesses) error {
 		switch {
 		case !out.OK && !out.Inconclusive:
 			out.Got = fmt.Sprintf("in %s of %s members", Grouped(held), Grouped(e.Members))
-			if f := e.counterexample(c); f != nil {
+			f, err := e.counterexample(w, i)
+			if err != nil {
+				return err
+			}
+			if f != nil {
 				out.Cells = append(out.Cells, *f)
 			}
 		case out.OK:
@@ -416,18 +427,20 @@ func holdsIn(c *statement, class *Class) bool {
 	}
 }
 
-// counterexample is the smallest member that speaks against a claim about all members, or against one about none.
-func (e *Explore) counterexample(c *statement) *Failure {
-	if !countable(c) {
-		return nil
-	}
+// counterexample is a member that speaks against a claim about all members, or against one about none: the smallest where
+// classes tell, else the first in order.
+func (e *Explore) counterexample(w *witnesses, claim int) (*Failure, error) {
+	c := &w.ex.claims[claim]
 	against := false
 	switch c.expect.Quant {
 	case dsl.NeverIn:
 		against = true
 	case dsl.Bare, dsl.Always:
 	default:
-		return nil
+		return nil, nil //nolint:nilnil // no single member speaks against the others
+	}
+	if !countable(c) {
+		return w.first(claim, against)
 	}
 	var least *Witness
 	for i := range e.Classes {
@@ -440,9 +453,35 @@ func (e *Explore) counterexample(c *statement) *Failure {
 		}
 	}
 	if least == nil {
-		return nil
+		return nil, nil //nolint:nilnil // the search was stopped
 	}
-	return &Failure{At: least.Choices}
+	return &Failure{At: least.Choices}, nil
+}
+
+// first walks to the first member in which a claim holds, or does not.
+func (w *witnesses) first(claim int, holds bool) (*Failure, error) {
+	s := newSlicer(w.plan, nil, false, anyNumber)
+	var f *Failure
+	for slice, done := range w.ex.total.done {
+		if !done {
+			continue
+		}
+		err := s.each(w.free, int64(slice), func(choice []int64, rec *engine.Record, _ []int32) error {
+			j := judge{rec: rec, rep: audit.Judge(rec)}
+			if j.says(&w.ex.claims[claim], s.binder.Claim(claim)) != holds {
+				return nil
+			}
+			f = &Failure{At: w.chosen(choice)}
+			return errFound
+		})
+		if err != nil {
+			if errors.Is(err, errFound) {
+				err = nil
+			}
+			return f, err
+		}
+	}
+	return f, nil
 }
 
 // sampler looks for a member in which a claim could have failed. A claim that says that something is in no member is
@@ -569,9 +608,14 @@ func (w *witnesses) cell(ctx context.Context, b *compile.Binder, choice []int64,
 		return &ScriptError{ds}
 	}
 	var r *search.Result
-	sr, err := search.New(prog, anyNumber)
+	var err error
+	if w.cells == nil {
+		w.cells, err = search.New(prog, anyNumber)
+	} else {
+		err = w.cells.Reset(prog)
+	}
 	if err == nil {
-		r, err = sr.Run(ctx)
+		r, err = w.cells.Run(ctx)
 	}
 	if err == nil {
 		for _, c := range r.Classes {

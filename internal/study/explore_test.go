@@ -119,3 +119,32 @@ func TestFilledInJumps(t *testing.T) {
 		}
 	}
 }
+
+// A claim that needs every member names the first one that speaks against it, however the members were found out.
+func TestCounterexampleOfWalkedClaims(t *testing.T) {
+	const text = `let stall = any 0..12
+at 0 A acquire ttl 8 {
+  +1          read
+  +2 + stall  append "A"
+}
+explore "open" {
+  expect at 5 A accepted in 1
+  expect always at 1 A holds
+  expect never at 7 A accepted
+  expect sometimes at 50 A accepted
+  expect stale-write 0
+}
+`
+	for _, o := range []Options{{Jobs: 1}, {Jobs: 2, Brute: true}} {
+		e := exploreText(t, text, o)
+		for i, want := range []string{"", "", "stall 5", "", ""} {
+			got := ""
+			if c := e.Claims[i]; len(c.Cells) == 1 && len(c.Cells[0].At) == 1 {
+				got = c.Cells[0].At[0].Name + " " + c.Cells[0].At[0].Text()
+			}
+			if got != want {
+				t.Errorf("%s: against it speaks %q, want %q", e.Claims[i].Expect.Source, got, want)
+			}
+		}
+	}
+}

@@ -105,6 +105,7 @@ type slicer struct {
 	limit  int64
 	choice []int64
 	held   []*big.Int // what walking a slice found, by claim: members in which it holds
+	search *search.Search
 }
 
 func newSlicer(p *compile.Plan, claims []statement, walk bool, limit int64) *slicer {
@@ -116,7 +117,7 @@ func newSlicer(p *compile.Plan, claims []statement, walk bool, limit int64) *sli
 // errWalk says that a slice cannot be counted and has to be walked.
 var errWalk = errors.New("the slice has to be walked")
 
-// count answers a slice by the search, and gives the search for the sake of its witnesses.
+// count answers a slice by the search, and gives the search for the sake of its witnesses, until the next one is counted.
 func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Search, error) {
 	s.fam.Slice(i, s.choice)
 	prog, ds := s.binder.BindSlice(s.choice)
@@ -124,11 +125,15 @@ func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Sear
 		return nil, nil, &ScriptError{ds}
 	}
 	away := s.away(s.choice)
-	limit := int(min(s.limit, 1<<40))
-	sr, err := search.New(prog, limit)
+	var err error
+	if s.search == nil {
+		s.search, err = search.New(prog, int(min(s.limit, 1<<40)))
+	} else {
+		err = s.search.Reset(prog)
+	}
 	if err == nil {
 		var r *search.Result
-		if r, err = sr.Run(ctx); err == nil {
+		if r, err = s.search.Run(ctx); err == nil {
 			t := &familyTally{states: int64(r.States), branches: int64(r.Branches)}
 			for _, c := range r.Classes {
 				c.Cost.Away += away
@@ -143,7 +148,7 @@ func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Sear
 					t.smallest[l] = best{Cost: cost, Slice: i, Found: true}
 				}
 			}
-			return t, sr, nil
+			return t, s.search, nil
 		}
 	}
 	if errors.Is(err, search.ErrTrait) || errors.Is(err, search.ErrEndless) {
