@@ -273,7 +273,26 @@ func compareSearches(t *testing.T, name string, a, b *study.Explore) {
 	for _, w := range slices.Concat(a.Smallest, b.Smallest) {
 		if w.Source == "" || !strings.Contains(w.Source, "expect "+w.Law.String()) {
 			t.Errorf("%s, %q: the smallest member that breaks %v is no file:\n%s", name, a.Name, w.Law, w.Source)
+			continue
 		}
+		replay(t, name, &w)
+	}
+}
+
+// replay runs a witness's file as `dlock run` does, and wants its law broken and its claims to hold.
+func replay(t *testing.T, name string, w *study.Witness) {
+	t.Helper()
+	script, ds := dsl.Parse("witness.dlk", []byte(w.Source))
+	if ds.HasErrors() {
+		t.Fatalf("%s: %v\n%s", name, ds, w.Source)
+	}
+	st, ds := study.New(script, nil)
+	if st == nil {
+		t.Fatalf("%s: %v\n%s", name, ds, w.Source)
+	}
+	f := mustDo(t.Context(), t, st, study.Options{})
+	if len(f.Items) != 1 || f.Items[0].Run == nil || f.Failed() || f.Items[0].Run.Audit.Counts[w.Law] == 0 {
+		t.Errorf("%s: the file of the smallest member that breaks %v does not do so, or its claims fail:\n%s", name, w.Law, w.Source)
 	}
 }
 
