@@ -173,3 +173,28 @@ func TestStarterHolds(t *testing.T) {
 		t.Errorf("new over a file: code %d, %s", code, errs)
 	}
 }
+
+// A script in the root of a project shares the folder of its goldens with the folder scenarios.
+func TestGoldensOfTwoFoldersDoNotMeet(t *testing.T) {
+	t.Chdir(t.TempDir())
+	put(t, "scenarios/a.dlk", starter)
+	put(t, "job.dlk", starter)
+	for _, args := range [][]string{{"test", "--update"}, {"test", "--update", "job.dlk"}, {"test"}, {"test", "--prune"}, {"test", "job.dlk"}} {
+		if code, out, err := invoke(t, args...); code != 0 {
+			t.Fatalf("%q ends with %d\n%s%s", args, code, out, err)
+		}
+	}
+	put(t, "scenarios/job.dlk", starter)
+	for _, args := range [][]string{{"test", "--update"}, {"test", "--update", "job.dlk"}} {
+		if code, _, err := invoke(t, args...); code != int(unusable) || !strings.Contains(err, "have the same golden, golden/job.txt") {
+			t.Errorf("%q ends with %d: %s", args, code, err)
+		}
+	}
+	t.Chdir("scenarios")
+	if err := os.Remove("../job.dlk"); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, err := invoke(t, "test", "--update"); code != 0 {
+		t.Errorf("within scenarios it ends with %d\n%s%s", code, out, err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -90,6 +91,11 @@ func (a *app) test(ctx context.Context, args []string, f testFlags) error {
 			return fmt.Errorf("%s and %s have the same golden, %s", shown(other), shown(in.name), shown(g))
 		}
 		goldens[g] = in.name
+		for _, other := range layout.Owners(g) {
+			if !sameFile(other, in.name) {
+				return fmt.Errorf("%s and %s have the same golden, %s; rename one of them", shown(other), shown(in.name), shown(g))
+			}
+		}
 	}
 	results, stopped := a.testAll(ctx, found, layout, filter, f)
 	if ctx.Err() != nil {
@@ -117,6 +123,16 @@ func (a *app) test(ctx context.Context, args []string, f testFlags) error {
 	}
 	a.summary(tested, len(orphans))
 	return nil
+}
+
+// sameFile tells whether two names are those of one file.
+func sameFile(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // testUsage finds what is wrong with the flags before anything runs.

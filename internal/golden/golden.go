@@ -98,8 +98,34 @@ func above(dir string) string {
 	return filepath.Dir(dir)
 }
 
-// Orphans lists the goldens below the named root whose script is not among scripts, sorted. known maps every golden
-// path that a script has to that script. Only folders that belong to scripts are looked at: the sibling "golden" of a
+// Owners lists the scripts on disk that have the given golden: of golden/x.txt these may be scenarios/x.dlk and x.dlk beside
+// both. A script that cannot be looked at counts as there, since a golden must not be removed on a guess. With Dir the
+// path does not tell whose the golden is, and there are none.
+func (l Layout) Owners(path string) []string {
+	if l.Dir != "" {
+		return nil
+	}
+	var scripts []string
+	name := strings.TrimSuffix(filepath.Base(path), Ext) + ScriptExt
+	for dir, rel := filepath.Dir(path), "."; ; {
+		if base := filepath.Base(dir); base == goldensDir {
+			for _, s := range []string{filepath.Join(above(dir), scriptsDir, rel, name), filepath.Join(above(dir), rel, name)} {
+				info, err := os.Stat(s)
+				if there := err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist); there && l.Path(s, "") == path {
+					scripts = append(scripts, s)
+				}
+			}
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return scripts
+		}
+		dir, rel = up, filepath.Join(filepath.Base(dir), rel)
+	}
+}
+
+// Orphans lists the goldens below the named root whose script is gone, sorted. known maps every golden path that a
+// tested script has to that script; a golden that is no such script's is asked for its Owners. Only folders that belong to scripts are looked at: the sibling "golden" of a
 // "scenarios" folder, "golden" beside a script, or Dir.
 func (l Layout) Orphans(root string, known map[string]string) ([]string, error) {
 	var roots []string
@@ -124,7 +150,7 @@ func (l Layout) Orphans(root string, known map[string]string) ([]string, error) 
 				return nil
 			case err != nil:
 				return err
-			case d.Type().IsRegular() && filepath.Ext(path) == Ext && known[path] == "":
+			case d.Type().IsRegular() && filepath.Ext(path) == Ext && known[path] == "" && len(l.Owners(path)) == 0:
 				orphans = append(orphans, path)
 			}
 			return nil

@@ -250,6 +250,24 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
+// A golden whose script lies there is no orphan, whatever was tested: what is called one may be removed.
+func TestAGoldenWithAScriptIsNoOrphan(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"scenarios/a.dlk", "job.dlk", "golden/job.txt", "scenarios/sub/b.dlk", "golden/sub/b.txt",
+		"golden/gone.txt", "golden/sub/job.txt", "golden/x.dlk", "golden/golden/x.txt"} {
+		write(t, name, "")
+	}
+	got, err := Layout{}.Orphans("scenarios", nil)
+	if want := []string{"golden/gone.txt", "golden/sub/job.txt"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("Orphans = %q, %v, want %q", got, err, want)
+	}
+	write(t, "scenarios/job.dlk", "")
+	t.Chdir("scenarios")
+	if got, want := (Layout{}).Owners("../golden/job.txt"), []string{"../scenarios/job.dlk", "../job.dlk"}; !slices.Equal(got, want) {
+		t.Errorf("Owners = %q, want %q", got, want)
+	}
+}
+
 func write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
