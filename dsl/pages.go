@@ -276,7 +276,7 @@ func pages() []page {
 			"servers 3\nquorum 4\nat 0 A acquire ttl 10\n",
 			"servers 3\nquorum 2\nat 0 A acquire ttl 10\n"},
 		{CodeOpenHole, "an open hole in a run or a sweep",
-			"A run has one schedule, and so has a cell of a sweep; what `any` and `maybe` leave open is a family of schedules. A block may give the let a value, `--set NAME=VALUE` closes the holes that have a name, and an `explore` block goes through all members.",
+			"A run has one schedule, and so has a cell of a sweep; what `any` and `maybe` leave open is a family of schedules. A block may give the let a value, `--set NAME=VALUE` closes the holes that have a name, and an `explore` block goes through all members; of a file without blocks, `dlock explore FILE` does so as it is.",
 			"let stall = any 0..30\nat stall A read\n",
 			"let stall = any 0..30\nat stall A read\nexplore \"every pause\" {\n}\n"},
 		{CodeHoleValues, "a hole whose values cannot be",

@@ -162,7 +162,7 @@ func (u *Unit) newPlan(b *dsl.Block, kind dsl.BlockKind, axes []Axis, f *faultLi
 	holes := p.reached(b, roots)
 	if kind != dsl.ExploreBlock {
 		for _, h := range holes {
-			openHole(h, f)
+			openHole(h, len(u.Script.Blocks) > 0, f)
 		}
 	}
 	p.sc.sort()

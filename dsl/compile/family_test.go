@@ -261,11 +261,11 @@ func TestExploreWithoutBlock(t *testing.T) {
 func TestFamilyFaults(t *testing.T) {
 	explore := func(schedule, block string) string { return schedule + "explore \"all\" {\n" + block + "}\n" }
 	for _, tt := range []struct{ src, want string }{
-		{"let x = any 0..3\nat x A read\n", "D215 1:9 close it with --set x=VALUE, or look at every value with an explore block"},
+		{"let x = any 0..3\nat x A read\n", "D215 1:9 close it with --set x=VALUE, or look at every value with `dlock explore test.dlk`"},
 		{"maybe at 3 A read\nrun \"r\" {\n}\n", "D215 1:1 write the line without `maybe`, name it to close it with --set, or look at both with an explore block"},
 		{"maybe gone at 3 A read\nrun \"r\" {\n}\n", "D215 1:1 close it with --set gone=1 or --set gone=0, or look at both with an explore block"},
-		{"at any 3..4 A read\n", "D215 1:4 write a value in its place, make it a let to close it with --set, or look at every one with an explore block"},
-		{"at 3 any s1..s2 crash\n", "D215 1:6 write a value in its place, or look at every one with an explore block"},
+		{"at any 3..4 A read\n", "D215 1:4 write a value in its place, make it a let to close it with --set, or look at every one with `dlock explore test.dlk`"},
+		{"at 3 any s1..s2 crash\n", "D215 1:6 write a value in its place, or look at every one with `dlock explore test.dlk`"},
 		{"let x = any 1..3\nlet y = 1\nat y A read\nsweep \"s\" over y in 1..x {\n}\n", "D215 1:9 close it with --set x=VALUE, or look at every value with an explore block"},
 		{"let x = any 0..3\nat 1 A acquire ttl 5\nrun \"a\" {\n}\nrun \"b\" {\n  expect at x A holds\n}\n", "D215 1:9 This is so in run \"b\"."},
 

@@ -201,19 +201,29 @@ func stepParts(s *dsl.Step, f func(dsl.Expr), hole func(*dsl.Hole)) {
 	}
 }
 
-// openHole refuses a hole in a run or a sweep.
-func openHole(h *dsl.Hole, f *faultList) {
-	hint := "write a value in its place, or look at every one with an explore block"
+// openHole refuses a hole in a run or a sweep. A file without blocks is one run, and can be explored as it is.
+func openHole(h *dsl.Hole, blocks bool, f *faultList) {
+	look, all := "look at every one", " with an explore block"
+	switch {
+	case h.Kind == dsl.MaybeHole:
+		look = "look at both"
+	case h.Name != "":
+		look = "look at every value"
+	}
+	if !blocks {
+		all = " with `dlock explore " + cmp.Or(h.Span.File, "FILE") + "`"
+	}
+	hint := "write a value in its place"
 	switch {
 	case h.Name != "" && h.Kind == dsl.MaybeHole:
-		hint = "close it with --set " + h.Name + "=1 or --set " + h.Name + "=0, or look at both with an explore block"
+		hint = "close it with --set " + h.Name + "=1 or --set " + h.Name + "=0"
 	case h.Name != "":
-		hint = "close it with --set " + h.Name + "=VALUE, or look at every value with an explore block"
+		hint = "close it with --set " + h.Name + "=VALUE"
 	case h.Kind == dsl.MaybeHole:
-		hint = "write the line without `maybe`, name it to close it with --set, or look at both with an explore block"
+		hint = "write the line without `maybe`, name it to close it with --set"
 	case h.Kind == dsl.NumberHole:
-		hint = "write a value in its place, make it a let to close it with --set, or look at every one with an explore block"
+		hint = "write a value in its place, make it a let to close it with --set"
 	}
 	what := [...]string{dsl.NumberHole: "a number is left open", dsl.ServerHole: "a server is left open", dsl.MaybeHole: "whether this line is there is left open"}[h.Kind]
-	f.add(dsl.CodeOpenHole, h.Span, what, "A run has one schedule, and a cell of a sweep too.", hint)
+	f.add(dsl.CodeOpenHole, h.Span, what, "A run has one schedule, and a cell of a sweep too.", hint+", or "+look+all)
 }

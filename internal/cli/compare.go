@@ -85,6 +85,9 @@ func (a *app) compare(ctx context.Context, s *source, configurations []string, r
 		if err != nil || got == nil {
 			return err
 		}
+		if err := a.passed(s, got); err != nil {
+			return err
+		}
 		r := got.Items[0].Run
 		if r == nil {
 			return fmt.Errorf("%q is a sweep; compare takes runs", name[0])
@@ -104,14 +107,20 @@ func (a *app) compare(ctx context.Context, s *source, configurations []string, r
 	return report.Compare(a.buffered, runs, configurations, a.options(false))
 }
 
-// baseRun is the run that configurations are about: the named one, or else the first; "" for a file without runs.
+// baseRun is the run that configurations are about: the named one, else the first, else the first explore block, which a
+// configuration may close; "" for a file without either.
 func baseRun(s *dsl.Script, run string) (string, error) {
-	var names []string
+	var names, families []string
 	for _, b := range s.Blocks {
-		if b.Kind == dsl.RunBlock {
+		switch b.Kind {
+		case dsl.RunBlock:
 			names = append(names, b.Name)
+		case dsl.ExploreBlock:
+			families = append(families, b.Name)
+		case dsl.SweepBlock:
 		}
 	}
+	names = append(names, families...)
 	switch {
 	case run != "" && !slices.Contains(names, run):
 		return "", noRun(run, names)

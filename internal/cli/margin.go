@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -57,7 +58,7 @@ func oneFile(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) margin(ctx context.Context, s *source, over []compile.Override, run, format string) error {
-	if err := onlyRun(s.script, over, run); err != nil {
+	if err := errors.Join(onlyRun(s.script, over, run), refuseOpen(s, over, run)); err != nil {
 		return err
 	}
 	bar := a.progress("shifts")

@@ -184,6 +184,32 @@ func (a *app) passed(s *source, file *study.File) error {
 	if open == nil {
 		return nil
 	}
+	return leftOpen(s, open)
+}
+
+// refuseOpen refuses what passed refuses, for a command that does not run the file by itself: the block of that name, or a
+// file all of whose runs are families.
+func refuseOpen(s *source, over []compile.Override, run string) error {
+	st, ds := study.New(s.script, over)
+	if st == nil || ds.HasErrors() {
+		return nil // they are shown by who asked
+	}
+	left := st.Left()
+	if run != "" {
+		left = slices.DeleteFunc(left, func(p study.Passed) bool { return p.Name != run })
+	} else if slices.ContainsFunc(s.script.Blocks, func(b *dsl.Block) bool {
+		return b.Kind != dsl.SweepBlock && !slices.ContainsFunc(left, func(p study.Passed) bool { return p.Name == b.Name })
+	}) {
+		return nil
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return leftOpen(s, &left[len(left)-1])
+}
+
+// leftOpen says how to close a family, or to look at all of it.
+func leftOpen(s *source, open *study.Passed) error {
 	var names, set []string
 	for _, h := range open.Open {
 		if slices.Contains(append(letNames(s.script), dsl.SettingNames()...), h.Name) {

@@ -82,7 +82,7 @@ func lawList(text string) ([]audit.Law, error) {
 }
 
 func (a *app) shrink(ctx context.Context, s *source, o shrink.Options, out string) error {
-	if err := onlyRun(s.script, o.Over, o.Run); err != nil {
+	if err := errors.Join(onlyRun(s.script, o.Over, o.Run), refuseOpen(s, o.Over, o.Run)); err != nil {
 		return err
 	}
 	bar := a.progress("candidates at most")

@@ -117,7 +117,11 @@ schedule that stands outside all runs. The first --over varies slowest; the file
 }
 
 func (a *app) sweep(ctx context.Context, s *source, axes []compile.AxisSpec, run string, opts study.Options) (*study.File, error) {
-	st, ds := study.New(s.script, nil)
+	open := study.New
+	if len(axes) > 0 {
+		open = study.Open // what is left open may be what --over varies
+	}
+	st, ds := open(s.script, nil)
 	if !a.diagnose(s, ds) {
 		return nil, nil //nolint:nilnil // the diagnostics have been shown
 	}

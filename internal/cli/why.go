@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -55,6 +56,9 @@ the reruns showed.`,
 			if err != nil || file == nil {
 				return err
 			}
+			if err := a.passed(s, file); err != nil {
+				return err
+			}
 			runs, err := a.explain(cmd.Context(), file, laws)
 			if err != nil {
 				return err
@@ -92,7 +96,7 @@ func (a *app) explain(ctx context.Context, file *study.File, laws []audit.Law) (
 		runs = append(runs, report.Explained{Run: it.Run, Answers: answers, Only: laws})
 	}
 	if len(runs) == 0 {
-		return nil, fmt.Errorf("there is no run to explain; dlock why is about runs, not about sweeps")
+		return nil, errors.New("there is no run to explain; dlock why is about runs, not about sweeps")
 	}
 	return runs, nil
 }

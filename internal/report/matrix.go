@@ -100,7 +100,7 @@ func (g *Grid) without(p *page) {
 	for i, s := range g.Without {
 		names[i] = name(s)
 	}
-	p.add(prose, mark(dim, count(n, "scenario")+" without a run "+are(n)+" left out; `dlock sweep` shows "+list(names, "and")+"."))
+	p.add(prose, mark(dim, count(n, "scenario")+" without a run "+are(n)+" left out; `dlock sweep` or `dlock explore` shows "+list(names, "and")+"."))
 }
 
 // MatrixMarkdown writes a grid as a Markdown table. It returns the first error of w.

@@ -43,7 +43,7 @@ func TestMatrix(t *testing.T) {
   handover.dlk
     "a run"                                   "AB" ok                         "AB" ok
 
-2 scenarios without a run are left out; ` + "`dlock sweep`" + ` shows grid.dlk and lease.dlk.
+2 scenarios without a run are left out; ` + "`dlock sweep` or `dlock explore`" + ` shows grid.dlk and lease.dlk.
 `
 	if got := text(t, func(w io.Writer) error { return Matrix(w, named, Options{Width: 120}) }); got != want {
 		t.Errorf("runs with names:\n%s\nwant\n%s", got, want)

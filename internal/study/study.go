@@ -86,6 +86,17 @@ func (st *Study) Families() []string {
 	return names
 }
 
+// Left lists the explore blocks whose holes are not all closed, in file order: those that are no run.
+func (st *Study) Left() []Passed {
+	var left []Passed
+	for _, p := range st.unit.Plans {
+		if p.Kind == dsl.ExploreBlock && len(p.Family().Holes()) > 0 {
+			left = append(left, Passed{p.Name, p.Line, p.Family().Holes()})
+		}
+	}
+	return left
+}
+
 // WithSource gives the study its file's text, so that witnesses can be written as that file with its holes filled in, and
 // parts can tell which text they are of.
 func (st *Study) WithSource(text []byte) *Study {
