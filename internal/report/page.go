@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -345,9 +346,17 @@ func wrap(spans []span, n int) [][]span {
 	for _, s := range spans {
 		for rest := s.text; rest != ""; {
 			word := rest[:wordEnd(rest)]
+			glued := len(rest) == len(s.text) && strings.ContainsRune(".,;:)", rune(word[0]))
 			rest = rest[len(word):]
 			if used > 0 && used+width(word) > n {
+				var begun []span
+				if glued { // a full stop after a coloured word belongs to that word
+					line, begun = lastWord(line)
+				}
 				flush()
+				for _, b := range begun {
+					put(b.text, b.tone)
+				}
 				word = strings.TrimLeft(word, " ")
 			}
 			for width(word) > n {
@@ -370,6 +379,22 @@ func wrap(spans []span, n int) [][]span {
 		flush()
 	}
 	return lines
+}
+
+// lastWord splits a line before its last word. A line that ends with a blank, or is of one word, is not split.
+func lastWord(line []span) (before, word []span) {
+	k := len(line) - 1
+	cut := strings.LastIndexByte(line[k].text, ' ')
+	switch {
+	case cut > 0 && cut+1 < len(line[k].text):
+		word = []span{{line[k].text[cut+1:], line[k].tone}}
+		before = slices.Clone(line)
+		before[k].text = line[k].text[:cut]
+		return before, word
+	case cut < 0 && k > 0 && strings.HasSuffix(line[k-1].text, " "):
+		return line[:k], []span{line[k]}
+	}
+	return line, nil
 }
 
 // wordEnd gives where the first word of a text ends, which the blanks before it belong to. An interval is one word, and so

@@ -84,7 +84,7 @@ func (t *teller) answer(p *page, answers []why.Answer) {
 	var found []string
 	for i := range answers {
 		a := &answers[i]
-		s := capital(t.finding(&a.Finding)) + "."
+		s := t.capital(t.finding(&a.Finding)) + "."
 		if a.Count > 1 {
 			s += " This is the first of " + number(a.Count) + "."
 		}
@@ -100,12 +100,20 @@ func (t *teller) answer(p *page, answers []why.Answer) {
 		}
 		chain.row(say(tick(l.At.Tick)), say(line), say(t.link(l)))
 	}
-	t.reruns(p, &answers[0], broken)
+	t.reruns(p, answers, broken)
 }
 
-func capital(s string) string {
-	if s == "" || s[0] < 'a' || s[0] > 'z' || strings.HasPrefix(s, "s") && len(s) > 1 && s[1] >= '0' && s[1] <= '9' {
-		return s // a server's name stays as it is
+// capital starts a sentence, unless it starts with a name: a client's, which may differ from another's in nothing but its
+// capitals, or a server's.
+func (t *teller) capital(s string) string {
+	n := strings.IndexFunc(s, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+	if n < 0 {
+		n = len(s)
+	}
+	if n == 0 || s[0] < 'a' || s[0] > 'z' || isServer(s) || slices.Contains(t.rec.Program.Clients, s[:n]) {
+		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
@@ -136,7 +144,7 @@ func (t *teller) link(l *why.Link) string {
 		return t.client(l.Client) + "'s lease on " + server(l.Server) + how + "."
 	default:
 		if e := at(t.rec.Events, l.Index); e != nil {
-			return capital(t.sentence(e)) + "."
+			return t.capital(t.sentence(e)) + "."
 		}
 		return ""
 	}
@@ -226,8 +234,8 @@ func numbered(who, one, several string) string {
 }
 
 // reruns says which changes keep the law and which do not, and nothing that no rerun has shown.
-func (t *teller) reruns(p *page, a *why.Answer, broken []audit.Law) {
-	law := list(lawNames(broken), "or")
+func (t *teller) reruns(p *page, answers []why.Answer, broken []audit.Law) {
+	a, law := &answers[0], list(lawNames(broken), "or")
 	var helps, mixed, useless, idle []string
 	type row struct {
 		with  []string
@@ -252,10 +260,10 @@ func (t *teller) reruns(p *page, a *why.Answer, broken []audit.Law) {
 			} else {
 				helps = append(helps, word)
 			}
-		case r.Same():
-			idle = append(idle, word)
+		case untouched(answers, i):
+			idle = append(idle, besides(word, r))
 		default:
-			useless = append(useless, word)
+			useless = append(useless, besides(word, r))
 		}
 	}
 	if len(rows) > 0 {
@@ -273,14 +281,30 @@ func (t *teller) reruns(p *page, a *why.Answer, broken []audit.Law) {
 		p.add(para, say("What would have to differ: "+list(mixed, "or")+". "+oneOf(len(mixed))+" this schedule no longer breaks "+law+
 			", but it breaks another law."))
 	default:
-		p.add(para, say("No single rule that was tried makes this schedule keep "+law+": what would have to differ is the schedule itself."))
+		p.add(para, say("No single rule that was tried keeps this schedule from breaking "+law+": what would have to differ is the schedule itself."))
 	}
 	if len(useless) > 0 {
 		p.add(para, say("Of no help, "+list(lawNames(broken), "and")+" "+are(len(broken))+" broken all the same: "+list(useless, "and")+"."))
 	}
 	if len(idle) > 0 {
-		p.add(para, say("Without any effect on what happens: "+list(idle, "and")+"."))
+		p.add(para, say("Without any effect on this breach: "+list(idle, "and")+"."))
 	}
+}
+
+// untouched tells whether a change made no difference to breaches: every event came out as before, and they are counted as often.
+func untouched(answers []why.Answer, change int) bool {
+	return !slices.ContainsFunc(answers, func(a why.Answer) bool {
+		r := &a.Reruns[change]
+		return !r.Same() || r.Count != a.Count
+	})
+}
+
+// besides names with a change that does not help what it breaks.
+func besides(word string, r *why.Rerun) string {
+	if !r.Harms() {
+		return word
+	}
+	return word + " (which breaks " + list(lawNames(r.New), "and") + " besides)"
 }
 
 func oneOf(n int) string {
@@ -312,7 +336,7 @@ func (t *teller) showing(a *why.Answer, r *why.Rerun) cell {
 	slices.Sort(all)
 	gone := lawNames(all)
 	parts = append(parts, list(gone, "and")+" "+are(len(gone))+" gone")
-	c := cell{say(capital(strings.Join(parts, "; ")))}
+	c := cell{say(t.capital(strings.Join(parts, "; ")))}
 	if left := t.stillBroken(r); len(left) > 0 {
 		c = append(c, say("; "+list(left, "and")+" "+stay(len(left))))
 	}
@@ -355,7 +379,7 @@ func (t *teller) shown(r *why.Rerun) string {
 		return s
 	case before != nil:
 		h := t.happened(before)
-		return h.who + "'s " + h.what + " of " + tick(before.At.Tick) + " does not come to pass"
+		return "at " + tick(before.At.Tick) + " it does not happen that " + t.clause(before, &h)
 	}
 	return ""
 }

@@ -141,14 +141,20 @@ func (t *tracer) lostHold(client int32, m engine.Moment) {
 	}
 	caused := false
 	for i := range t.rec.Leases {
-		if l := &t.rec.Leases[i]; l.Client == client && l.End.Tick == hold.End && l.Start.Tick < l.End.Tick {
+		l := &t.rec.Leases[i]
+		switch {
+		case l.Client != client || l.Start.Tick >= l.End.Tick:
+		case l.End.Tick == hold.End:
 			caused = t.leaseCause(int32(i)) || caused
+		case l.Ended == engine.ByRestart && hold.Start < l.End.Tick && l.End.Before(m):
+			t.leaseCause(int32(i)) // a server that was only down would have had the lease when it came up
 		}
 	}
 	for i := range t.rec.Faults {
-		if f := &t.rec.Faults[i]; f.Kind == engine.FaultServerCrash && f.Start.Tick == hold.End {
+		f := &t.rec.Faults[i]
+		if f.Kind == engine.FaultServerCrash && hold.Start <= f.Start.Tick && f.Start.Tick <= hold.End && hold.End < f.End.Tick && t.had(client, f) {
 			t.fault(int32(i))
-			caused = true
+			caused = caused || f.Start.Tick == hold.End
 		}
 	}
 	if !caused {
@@ -175,6 +181,13 @@ func (t *tracer) lostHold(client int32, m engine.Moment) {
 		}
 	}
 	t.lastRenewal(client, hold)
+}
+
+// had tells whether a server had a client's lease when it crashed.
+func (t *tracer) had(client int32, crash *engine.Fault) bool {
+	return slices.ContainsFunc(t.rec.Leases, func(l engine.Lease) bool {
+		return l.Client == client && l.Server == crash.Server && l.Start.Before(crash.Start) && crash.Start.Before(l.End)
+	})
 }
 
 // lastRenewal adds the last renewal by a watchdog that moved the end of a hold.
@@ -227,15 +240,38 @@ func (t *tracer) leaseCause(i int32) bool {
 		if l.Ended == engine.ByOther {
 			t.links = append(t.links, Link{Kind: LinkLease, At: l.End, Index: i})
 		}
-		for j := range t.rec.Events {
-			if e := &t.rec.Events[j]; e.Verb == engine.Release && e.At == l.End {
-				t.event(int32(j))
-			}
-		}
+		t.releases(l)
 		return true
 	default:
 		return false
 	}
+}
+
+// releases adds the release that ended a lease, and how its client came to ask under that lease's owner id if it is not
+// its own.
+func (t *tracer) releases(l *engine.Lease) {
+	for i := range t.rec.Events {
+		e := &t.rec.Events[i]
+		if e.Verb != engine.Release || e.Index < 0 {
+			continue
+		}
+		ask := &t.rec.Asks[e.Index]
+		under := l.End.Before(ask.Sent) || ask.Decided.Before(l.End)
+		if e.At != l.End && (under || !t.asksAs(e.Client, l.Owner)) {
+			continue
+		}
+		t.event(int32(i))
+		if e.Client != l.Client && l.Ended == engine.ByRelease {
+			t.grantBefore(e.Client, ask.Sent)
+		}
+	}
+}
+
+// asksAs tells whether a client asks for the lock under an owner id.
+func (t *tracer) asksAs(client, owner int32) bool {
+	return slices.ContainsFunc(t.rec.Program.Steps, func(s engine.Step) bool {
+		return s.Verb == engine.Acquire && s.Client == client && s.Owner == owner
+	})
 }
 
 // fault adds the line that broke something in the world.

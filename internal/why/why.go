@@ -56,7 +56,7 @@ func (r *Rerun) Helps() bool { return r.Count == 0 }
 // Harms tells whether the rerun breaks a law that the original run keeps.
 func (r *Rerun) Harms() bool { return len(r.New) > 0 }
 
-// Same tells whether the change made no difference to anything that happened.
+// Same tells whether every event came out as before. Leases, and laws that are judged by them, can differ all the same.
 func (r *Rerun) Same() bool { return r.Shown == study.EventPair{A: engine.None, B: engine.None} }
 
 // Explain answers for every law that a run breaks, or for one of them. A run that stopped at a limit of the engine is not
