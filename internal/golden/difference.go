@@ -20,6 +20,7 @@ const (
 	Timing   Kind = "timing"       // the same event at another tick
 	Value    Kind = "value"        // the same events with another number or text
 	Verdict  Kind = "verdict"      // the events are the same; a law or a claim is judged otherwise
+	Claims   Kind = "claims"       // everything that happens is the same; other things are claimed of it
 	Wording  Kind = "wording only" // the words differ, not one event, number or verdict
 	Colour   Kind = "colours only"
 	LineEnds Kind = "line endings only" // CRLF against LF: counts as equal
@@ -29,6 +30,7 @@ const (
 type Difference struct {
 	Kind  Kind
 	What  string // one sentence on the kind: what was wanted and what came
+	Gone  string // tick and deed of an event of the golden that comes before all of the transcript that differs; or ""
 	Event *Event // the first event that differs, or before which one is missing; nil where no event differs
 	Want  string // its line in the golden, without colour; "" if there is none
 	Got   string // its line now
@@ -112,7 +114,7 @@ func (l Language) flips(want, got []line) []Flip {
 
 // explain finds the first difference that matters.
 func (l Language) explain(want, got []line, events []Event) *Difference {
-	we, ge := eventLines(want), eventLines(got)
+	we, ge := unfold(eventLines(want), eventLines(got), events)
 	i := 0
 	for i < len(we) && i < len(ge) && we[i].event == ge[i].event && we[i].values == ge[i].values {
 		i++
@@ -130,6 +132,9 @@ func (l Language) explain(want, got []line, events []Event) *Difference {
 	}
 	d.Kind, d.What = kindOf(w, g, we[i:], ge[i:])
 	d.Event = typed(ge, i, events)
+	if w != nil && (g == nil || w.run == g.run && w.from() < g.from()) {
+		d.Gone = fmt.Sprintf("tick %d, %s", w.from(), w.event.step)
+	}
 	return d
 }
 
@@ -210,39 +215,139 @@ func fields(s string) []string {
 	return out
 }
 
-// explainRest is for transcripts whose events agree: the verdicts, the numbers, the words, the colours.
+// explainRest is for transcripts whose events agree: the verdicts, the numbers, the claims, the words, the colours.
 func explainRest(flips []Flip, want, got []line) *Difference {
 	if len(flips) > 0 {
 		return &Difference{Kind: Verdict, What: "every event is the same; " + flips[0].String()}
 	}
-	numbers := func(lines []line) []string {
-		var out []string
-		for _, l := range lines {
-			if l.values != "" {
-				out = append(out, l.values)
-			}
-		}
-		return out
-	}
-	w, g := numbers(want), numbers(got)
-	if !slices.Equal(w, g) {
+	differ := func(k Kind, what string, w, g []line, same func(a, b line) bool) *Difference {
 		i := 0
-		for i < len(w) && i < len(g) && w[i] == g[i] {
+		for i < len(w) && i < len(g) && same(w[i], g[i]) {
 			i++
 		}
-		at := func(s []string) string {
-			if i < len(s) {
-				return s[i]
-			}
-			return "nothing more"
+		if i == len(w) && i == len(g) {
+			return nil
 		}
-		return &Difference{Kind: Value, What: "every event and every law is the same; " + changed(at(w), at(g))}
+		d := &Difference{Kind: k, What: what}
+		var a, b line
+		if i < len(w) {
+			a, d.Want = w[i], strings.TrimSpace(w[i].text)
+		}
+		if i < len(g) {
+			b, d.Got = g[i], strings.TrimSpace(g[i].text)
+		}
+		if k == Value {
+			d.What += changed(a.values, b.values)
+		}
+		return d
 	}
-	same := func(a, b line) bool { return a.text == b.text }
-	if slices.EqualFunc(want, got, same) {
-		return &Difference{Kind: Colour, What: "only colours differ"}
+	in := func(p part) (w, g []line) {
+		of := func(lines []line) []line {
+			return slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.part != p || p == body && l.values == "" })
+		}
+		return of(want), of(got)
 	}
-	return &Difference{Kind: Wording, What: "every event, number and verdict is the same"}
+	sameText := func(a, b line) bool { return a.text == b.text }
+	claimsWant, claimsGot := in(claimed)
+	if slices.EqualFunc(claimsWant, claimsGot, func(a, b line) bool { return a.claim() == b.claim() }) {
+		if d := differ(Verdict, "every event and every law is the same; a claim is judged otherwise", claimsWant, claimsGot, sameVerdict); d != nil {
+			return d
+		}
+	}
+	w, g := in(body)
+	if d := differ(Value, "every event and every law is the same; ", w, g, func(a, b line) bool { return a.values == b.values }); d != nil {
+		return d
+	}
+	w, g = slices.DeleteFunc(claimsWant, line.head), slices.DeleteFunc(claimsGot, line.head)
+	sameClaim := func(a, b line) bool { return a.claim() == b.claim() }
+	if d := differ(Claims, "all that happens is the same; something else is claimed of it", w, g, sameClaim); d != nil {
+		return d
+	}
+	if d := differ(Wording, "every event, number and verdict is the same", want, got, sameText); d != nil {
+		return d
+	}
+	return &Difference{Kind: Colour, What: "only colours differ"}
+}
+
+// unfold makes two lists of event lines comparable where one line stands for several events, as "15..30" does. Of two
+// such lines that say the same from the same tick on, the one that goes on for longer is cut into what both tell, and
+// the rest, which stands where it begins: the difference is there, not where the lines begin.
+func unfold(want, got []line, events []Event) (w, g []line) {
+	type place struct {
+		run, values, outcome string
+		step                 deed
+		from                 int64
+	}
+	at := map[place][]int{}
+	key := func(l line) place { return place{l.run, l.values, l.event.outcome, l.event.step, l.from()} }
+	for i, l := range got {
+		at[key(l)] = append(at[key(l)], i)
+	}
+	w, g = slices.Clone(want), slices.Clone(got)
+	var wRest, gRest []line
+	for i, l := range want {
+		k := key(l)
+		if len(at[k]) == 0 {
+			continue
+		}
+		j := at[k][0]
+		at[k] = at[k][1:]
+		switch a, b := l.to(), got[j].to(); {
+		case a < b:
+			g[j].event.tick = l.event.tick
+			gRest = append(gRest, got[j].since(nextAfter(events, got[j], a)))
+		case a > b:
+			w[i].event.tick = got[j].event.tick
+			// The golden has no typed events. It asked again as often as the transcript does, or nobody knows when.
+			next := b + 1
+			if before := lastBefore(events, got[j], b); before >= k.from {
+				next = b + (b - before)
+			}
+			wRest = append(wRest, l.since(min(next, a)))
+		}
+	}
+	return withRests(w, wRest), withRests(g, gRest)
+}
+
+// withRests puts every rest where it begins, behind what happens at the same tick.
+func withRests(lines, rests []line) []line {
+	for _, r := range rests {
+		at := slices.IndexFunc(lines, func(l line) bool { return l.run == r.run && l.from() > r.from() })
+		if at < 0 {
+			at = len(lines)
+			for at > 0 && lines[at-1].run != r.run {
+				at--
+			}
+		}
+		lines = slices.Insert(lines, at, r)
+	}
+	return lines
+}
+
+// nextAfter gives the tick of the next event of a folded line, the one after tick.
+func nextAfter(events []Event, l line, tick int64) int64 {
+	for i := range events {
+		if e := &events[i]; e.behind(l) && e.Tick > tick && e.Tick <= l.to() {
+			return e.Tick
+		}
+	}
+	return tick + 1
+}
+
+// lastBefore gives the tick of the last event of a folded line before tick, -1 if there is none.
+func lastBefore(events []Event, l line, tick int64) int64 {
+	last := int64(-1)
+	for i := range events {
+		if e := &events[i]; e.behind(l) && e.Tick < tick && e.Tick >= l.from() {
+			last = e.Tick
+		}
+	}
+	return last
+}
+
+// behind tells whether an event is one of a line's run, client and verb.
+func (e *Event) behind(l line) bool {
+	return l.event.step == (deed{e.Actor, e.Verb}) && (l.run == "" || l.run == strconv.Quote(e.Run))
 }
 
 // typed finds the typed event behind the i-th event line: the one with the same tick, actor and verb, counted as often
@@ -289,8 +394,13 @@ func (d *Difference) Text(script, golden string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s prints something else than %s\n", visible(script), visible(golden))
 	fmt.Fprintf(&b, "  kind   %s: %s\n", d.Kind, d.What)
+	first := "first"
+	if d.Gone != "" {
+		fmt.Fprintf(&b, "  first  %s, as the golden has it\n", d.Gone)
+		first = "now  "
+	}
 	if e := d.Event; e != nil {
-		fmt.Fprintf(&b, "  first  tick %d, %s %s", e.Tick, e.Actor, e.Verb)
+		fmt.Fprintf(&b, "  %s  tick %d, %s %s", first, e.Tick, e.Actor, e.Verb)
 		if e.Line > 0 {
 			fmt.Fprintf(&b, ", line %d of the script", e.Line)
 		}

@@ -144,6 +144,83 @@ func TestTheFirstDifferenceIsTheFirstThatMatters(t *testing.T) {
 	}
 }
 
+// A line that stands for several events begins where nothing differs yet.
+func TestAFoldedLineDiffersWhereItsEventsDo(t *testing.T) {
+	const old = `polls
+
+run
+  10..18  A   acquire  denied    asks every 4
+      12  B   read     value ""
+      16  s1  crash
+      30  B   append   accepted  "B"
+`
+	tests := []struct {
+		name, from, to string
+		polls          []int64 // of the transcript
+		first          string
+	}{
+		{"it goes on", "10..18", "10..26", []int64{10, 14, 18, 22, 26}, "first  tick 22, A acquire"},
+		{"it ends early", "10..18", "10..14", []int64{10, 14}, "first  tick 18, A acquire, as the golden has it"},
+		{"an event within it", "      16  s1  crash\n", "", []int64{10, 14, 18}, "first  tick 16, s1 crash, as the golden has it"},
+		{"an event within it, and it goes on", "10..18  A   acquire  denied    asks every 4\n      12  B   read     value \"\"\n      16  s1  crash\n",
+			"10..26  A   acquire  denied    asks every 4\n      12  B   read     value \"\"\n      19  s1  crash\n", []int64{10, 14, 18, 22, 26},
+			"first  tick 16, s1 crash, as the golden has it"},
+		{"what comes before it ends", `value ""`, `value "x"`, []int64{10, 14, 18}, "first  tick 12, B read"},
+	}
+	for _, tt := range tests {
+		now := strings.Replace(old, tt.from, tt.to, 1)
+		if now == old {
+			t.Fatalf("%s: %q is not in the text", tt.name, tt.from)
+		}
+		var evs []Event
+		for _, tick := range tt.polls {
+			evs = append(evs, Event{Tick: tick, Actor: "A", Verb: "acquire"})
+		}
+		evs = append(evs, Event{Tick: 12, Actor: "B", Verb: "read"}, Event{Tick: 19, Actor: "s1", Verb: "crash"}, Event{Tick: 30, Actor: "B", Verb: "append"})
+		text := words().Compare([]byte(old), Rendering{Text: []byte(now), Events: evs}).Text("a.dlk", "a.txt")
+		if !strings.Contains(text, "  "+tt.first+"\n") {
+			t.Errorf("%s: no %q in\n%s", tt.name, tt.first, text)
+		}
+	}
+}
+
+// Titles and claims hold numbers and texts, but nothing that happens.
+func TestTitlesAndClaimsAreNoValues(t *testing.T) {
+	const old = `3 clients
+  of 2 kinds
+
+run  3 servers
+   0  A  acquire  granted    token 1
+
+Claims  all hold
+  ok  expect final "A" 1
+  ok  expect at 14 nobody holds
+
+What happened
+  "A" is left
+`
+	tests := []struct {
+		from, to  string
+		kind      Kind
+		want, got string
+	}{
+		{"3 clients", "4 clients of 2", Wording, "3 clients", "4 clients of 2"},
+		{"of 2 kinds", "of 7 kinds", Wording, "of 2 kinds", "of 7 kinds"},
+		{`"A" 1`, `"A"`, Claims, `ok  expect final "A" 1`, `ok  expect final "A"`},
+		{"  ok  expect final \"A\" 1\n", "", Claims, `ok  expect final "A" 1`, "ok  expect at 14 nobody holds"},
+		{"ok  expect at", "FAILS  expect at", Verdict, "ok  expect at 14 nobody holds", "FAILS  expect at 14 nobody holds"},
+		{"3 servers", "5 servers", Value, "run  3 servers", "run  5 servers"},
+		{`"A" is left`, `"B" is left`, Value, `"A" is left`, `"B" is left`},
+	}
+	for _, tt := range tests {
+		now := strings.Replace(old, tt.from, tt.to, 1)
+		d := words().Compare([]byte(old), Rendering{Text: []byte(now)})
+		if d == nil || d.Kind != tt.kind || d.Want != tt.want || d.Got != tt.got {
+			t.Errorf("%q for %q: %+v", tt.to, tt.from, d)
+		}
+	}
+}
+
 func TestLineEndsCompareEqual(t *testing.T) {
 	crlf := strings.ReplaceAll(recorded, "\n", "\r\n")
 	if !Equal([]byte(crlf), []byte(recorded)) {

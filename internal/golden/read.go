@@ -17,11 +17,71 @@ type Language struct {
 // line is one line of a transcript, read as far as comparing needs.
 type line struct {
 	text   string // without colours
+	part   part
 	run    string // the run or sweep that it belongs to
 	event  happening
 	values string // the numbers and quoted texts that the other fields do not hold, in order
 	law    string // the line of a broken law, and how often it is broken
 	count  string
+}
+
+// part is what a line belongs to.
+type part int
+
+const (
+	title   part = iota // what stands before the first run: the scenario's name and description
+	body                // what happens, and what is made of it
+	claimed             // the file's claims of it
+)
+
+// claimsHead starts the claims of a run.
+const claimsHead = "Claims"
+
+// head tells whether the line is the head of the claims, which counts them.
+func (n line) head() bool { return strings.HasPrefix(n.text, claimsHead) }
+
+// claim gives the text of a claim without its verdict and without what came instead.
+func (n line) claim() string {
+	_, text, found := strings.Cut(n.text, "expect ")
+	if !found {
+		return ""
+	}
+	text, _, _ = strings.Cut(text, "  ")
+	return text
+}
+
+// sameVerdict tells whether two lines of the same claim judge it alike.
+func sameVerdict(a, b line) bool {
+	before := func(n line) string {
+		word, _, _ := strings.Cut(n.text, "expect ")
+		return strings.TrimSpace(word)
+	}
+	return a.claim() == "" || before(a) == before(b)
+}
+
+// from and to give the ticks of an event line.
+func (n line) from() int64 {
+	first, _, _ := strings.Cut(n.event.tick, "..")
+	tick, _ := strconv.ParseInt(first, 10, 64) // verbAt has seen that it is a number
+	return tick
+}
+
+func (n line) to() int64 {
+	_, last, several := strings.Cut(n.event.tick, "..")
+	if !several {
+		return n.from()
+	}
+	tick, _ := strconv.ParseInt(last, 10, 64)
+	return tick
+}
+
+// since gives what an event line tells from a tick on.
+func (n line) since(tick int64) line {
+	last := n.to()
+	if n.event.tick = strconv.FormatInt(tick, 10); last > tick {
+		n.event.tick += ".." + strconv.FormatInt(last, 10)
+	}
+	return n
 }
 
 // happening is what an event line says; tick is "" for any other line.
@@ -47,14 +107,23 @@ const continued = 8
 // lines below that are indented deeper; the line of a broken law has a word, the count and the law.
 func (l Language) read(text string) []line {
 	var out []line
-	run, event := "", -1 // event: the place in out of the event that a line may go on with
+	run, here, event := "", title, -1 // event: the place in out of the event that a line may go on with
 	for raw := range strings.Lines(text) {
 		n := line{text: strings.TrimRight(plain(strings.TrimSuffix(raw, "\n")), " ")}
 		fields := splitFields(n.text)
 		if name, ok := heading(fields); ok {
 			run = name
 		}
-		n.run = run
+		switch {
+		case n.text == "" || n.text[0] == ' ':
+		case len(fields) > 0 && slices.Contains([]string{"run", "sweep", "explore"}, fields[0]):
+			here = body
+		case here != title && fields[0] == claimsHead:
+			here = claimed
+		case here == claimed:
+			here = body
+		}
+		n.run, n.part = run, here
 		rest := fields
 		if at := l.verbAt(fields); at > 0 {
 			verb, size := l.verb(fields[at:])
