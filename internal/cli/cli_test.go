@@ -198,3 +198,56 @@ func TestGoldensOfTwoFoldersDoNotMeet(t *testing.T) {
 		t.Errorf("within scenarios it ends with %d\n%s%s", code, out, err)
 	}
 }
+
+const openStall = "let stall = any 0..3\nat 0 A acquire ttl 2\nat 1 + stall A append \"A\"\n"
+
+// What a command reads it does not write over, and what it cannot write it says before it works.
+func TestTargetsAreCheckedBeforeTheWork(t *testing.T) {
+	t.Chdir(t.TempDir())
+	put(t, "f.dlk", openStall)
+	put(t, "part.json", "{}")
+	put(t, "folder/x", "")
+	if err := os.Symlink("f.dlk", "link.dlk"); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ args, say string }{
+		{"explore f.dlk --emit f.dlk", "--emit f.dlk would write over what is read"},
+		{"explore f.dlk --emit ./link.dlk", "--emit ./link.dlk would write over what is read"},
+		{"explore f.dlk --checkpoint f.dlk", "--checkpoint f.dlk would write over what is read"},
+		{"explore f.dlk --shard 1/2 --out f.dlk", "--out f.dlk would write over what is read"},
+		{"explore f.dlk --resume part.json --emit part.json", "--emit part.json would write over what is read"},
+		{"explore f.dlk --emit x.dlk --checkpoint x.dlk", "--emit x.dlk would write over what is read"},
+		{"explore f.dlk --shard 1/2 --out x --checkpoint x", "--checkpoint and --out name the same file, x"},
+		{"shrink f.dlk --keep stale-write -o f.dlk", "-o f.dlk would write over what is read"},
+		{"explore f.dlk --emit none/x.dlk", "--emit cannot write none/x.dlk: there is no folder none"},
+		{"explore f.dlk --checkpoint none/x", "--checkpoint cannot write none/x: there is no folder none"},
+		{"explore f.dlk --shard 1/2 --out part.json/x", "--out cannot write part.json/x: "},
+		{"shrink f.dlk --keep stale-write -o folder", "-o cannot write folder: it is not a file"},
+		{"shrink f.dlk --keep stale-write -o none/a/x.dlk", "-o cannot write none/a/x.dlk: there is no folder none/a"},
+		{"explore f.dlk --emit /proc/self/x.dlk", "--emit cannot write /proc/self/x.dlk: "},
+	}
+	for _, tt := range tests {
+		code, out, err := invoke(t, strings.Fields(tt.args)...)
+		if code != int(unusable) || out != "" || !strings.Contains(err, tt.say) || strings.Contains(err, ".tmp") {
+			t.Errorf("dlock %s ends with %d, prints %q and says %s", tt.args, code, out, err)
+		}
+	}
+	for name, want := range map[string]string{"f.dlk": openStall, "part.json": "{}"} {
+		if text, err := os.ReadFile(name); err != nil || string(text) != want {
+			t.Errorf("%s is %q now, %v", name, text, err)
+		}
+	}
+	if _, err := os.Stat("none"); err == nil {
+		t.Error("a folder was made")
+	}
+}
+
+// A script that goes on to read what --emit wrote must hear that it was not written.
+func TestNothingToEmitIsNoSuccess(t *testing.T) {
+	t.Chdir(t.TempDir())
+	put(t, "f.dlk", openStall)
+	put(t, "old.dlk", "of before")
+	if code, _, err := invoke(t, "explore", "f.dlk", "--law", "overlap", "--emit", "old.dlk"); code != int(refuted) || !strings.Contains(err, "old.dlk was not written") {
+		t.Errorf("it ends with %d: %s", code, err)
+	}
+}

@@ -56,7 +56,7 @@ With --shard I/N and --out, N processes on any machines do a part each; --merge 
 one process would have printed. --checkpoint writes down from time to time how far the search has come, and --resume goes
 on from there.
 
-Exit code 1 if a claim fails or is vacuous, 3 if the limit was reached, it was interrupted, or parts are missing.`,
+Exit code 1 if a claim fails or is vacuous, or there is no member for --emit to write; 3 if the limit was reached, it was interrupted, or parts are missing.`,
 		Example: `  dlock explore scenarios/explore/every-pause.dlk
   dlock explore scenarios/explore/every-pause.dlk --law stale-write --emit smallest.dlk
   dlock explore FILE --shard 2/8 --out part-2.json
@@ -114,6 +114,13 @@ func (a *app) explore(cmd *cobra.Command, args []string, f exploreFlags) error {
 	if len(found) > 1 && (f.shard != "" || f.merge != nil || f.resume != "" || f.checkpoint != "" || f.emit != "") {
 		return errors.New("--emit, --shard, --merge, --resume and --checkpoint are for one file at a time")
 	}
+	var scripts []string
+	for _, in := range found {
+		scripts = append(scripts, in.name)
+	}
+	if err := x.checkTargets(scripts); err != nil {
+		return err
+	}
 	if err := x.read(); err != nil {
 		return err
 	}
@@ -134,15 +141,14 @@ func (a *app) explore(cmd *cobra.Command, args []string, f exploreFlags) error {
 	if !named && a.worst == ok {
 		return noRun(f.run, known)
 	}
+	var unwritten error
 	if f.emit != "" && a.worst != unusable && f.shard == "" {
-		if err := a.emit(x); err != nil {
-			return err
-		}
+		unwritten = a.emit(x)
 	}
 	if f.format == "json" && len(x.files) > 0 {
-		return report.ExploreJSON(a.buffered, x.files, x.laws)
+		return errors.Join(report.ExploreJSON(a.buffered, x.files, x.laws), unwritten)
 	}
-	return nil
+	return unwritten
 }
 
 // usage checks the flags, and tells the scripts among the arguments from the parts behind --merge.
@@ -189,6 +195,23 @@ func (x *exploration) usage(cmd *cobra.Command, args []string) (scripts []string
 		return nil, errors.New("--merge takes one script and its parts")
 	}
 	return args[at : at+1], nil
+}
+
+// checkTargets looks at the files to be written. A search may go on in the file that it goes on from.
+func (x *exploration) checkTargets(scripts []string) error {
+	read := append(slices.Clone(scripts), x.merge...)
+	if err := checkTargets([]target{{"--checkpoint", x.checkpoint}, {"--out", x.out}}, read); err != nil {
+		return err
+	}
+	if x.resume != "" {
+		read = append(read, x.resume)
+	}
+	for _, name := range []string{x.checkpoint, x.out} {
+		if name != "" {
+			read = append(read, name)
+		}
+	}
+	return checkTargets([]target{{"--emit", x.emit}}, read)
 }
 
 // shardOf reads I/N; the shards are counted from 1, and by the search from 0.
@@ -322,10 +345,10 @@ func (a *app) shardDone(s *source, file *study.File, x *exploration, parts []stu
 // emit writes the witness that is shown first.
 func (a *app) emit(x *exploration) error {
 	switch {
+	case x.wit == nil && a.worst == inconclusive:
+		return failf(inconclusive, "%s was not written: no member that was looked at breaks such a law", shown(x.emit))
 	case x.wit == nil:
-		a.flush()
-		fmt.Fprintf(a.err, "dlock: no member breaks such a law, so %s was not written\n", shown(x.emit))
-		return nil
+		return failf(refuted, "%s was not written: no member breaks such a law", shown(x.emit))
 	case x.wit.Source == "":
 		return failf(refuted, "%s was not written: lines of a file cannot say in which order things happen within the ticks of the smallest "+
 			"member that breaks %s; --law names another law", shown(x.emit), x.wit.Law)

@@ -39,6 +39,11 @@ then what is printed breaks the laws, but something smaller may too.`, shrink.Ma
 			if err != nil {
 				return err
 			}
+			if out != stdinName {
+				if err := checkTargets([]target{{"-o", out}}, args); err != nil {
+					return err
+				}
+			}
 			s, err := a.oneScript(args[0])
 			if err != nil || s == nil {
 				return err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -123,16 +122,6 @@ func (a *app) test(ctx context.Context, args []string, f testFlags) error {
 	}
 	a.summary(tested, len(orphans))
 	return nil
-}
-
-// sameFile tells whether two names are those of one file.
-func sameFile(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
-	}
-	x, err1 := os.Stat(a)
-	y, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
 // testUsage finds what is wrong with the flags before anything runs.

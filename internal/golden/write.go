@@ -87,8 +87,12 @@ func prepare(f File) (step, error) {
 // writeBeside writes text to a new file in path's folder and gives its name; the file is gone again if it fails.
 func writeBeside(path string, text []byte, mode fs.FileMode) (string, error) {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".dlock-*.tmp")
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return "", &fs.PathError{Op: p.Op, Path: path, Err: p.Err} // the name of the temporary file tells nobody anything
+	}
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	name := tmp.Name()
 	_, err = tmp.Write(text)
