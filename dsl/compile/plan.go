@@ -122,3 +122,13 @@ func cellText(at []Value) string {
 	}
 	return strings.Join(words, ", ")
 }
+
+// Varies tells whether a setting may differ between the cells or members of the plan.
+func (p *Plan) Varies(setting string) bool {
+	for i := range numSettings {
+		if n := &p.sc.nodes[i]; n.name == setting {
+			return n.varies
+		}
+	}
+	return false
+}

@@ -241,6 +241,9 @@ func (x *exploration) read() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", shown(name), err)
 		}
+		for i := range parts {
+			parts[i].From = shown(name)
+		}
 		x.opts.Parts = append(x.opts.Parts, parts...)
 	}
 	return nil
@@ -429,7 +432,15 @@ func (a *app) watch(p *study.Progress) *watch {
 func searchProgress(p *study.Progress, elapsed time.Duration) string {
 	done, total, members := p.Done()
 	first, before := p.Resumed()
-	s := fmt.Sprintf("%d of %d slices, %s members", done, total, study.Grouped(big.NewInt(members)))
+	word := "slices"
+	if total == 1 {
+		word = "slice"
+	}
+	s := fmt.Sprintf("%d of %d %s, %s members", done, total, word, study.Grouped(big.NewInt(members)))
+	if n := p.States(); done == 0 && n > 0 {
+		// Members are known once a slice is counted to its end; until then its states say that it goes on.
+		s = fmt.Sprintf("%d of %d %s, %s states", done, total, word, study.Grouped(big.NewInt(n)))
+	}
 	if n := members - before; n > 0 {
 		s += fmt.Sprintf(", %s a second", study.Grouped(big.NewInt(int64(float64(n)/elapsed.Seconds()))))
 	}

@@ -331,6 +331,20 @@ func TestSearchProgress(t *testing.T) {
 	if got := searchProgress(p, time.Millisecond); !strings.HasSuffix(got, "under a second left") {
 		t.Errorf("half of the slices in a millisecond: %q", got)
 	}
+	one := openFamily(t, "one.dlk", []byte("let n = any 0..3000\nat n A acquire ttl 5\nat 0 B acquire ttl 5 retry every 1\nexplore \"one\" {\n  ties any\n}\n"))
+	ctx, stop := context.WithCancel(t.Context())
+	p = &study.Progress{}
+	go func() {
+		for p.States() == 0 && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		stop()
+	}()
+	mustDo(ctx, t, one, study.Options{Progressing: p})
+	stop()
+	if got := searchProgress(p, 3*time.Second); p.States() == 0 || !strings.Contains(got, " states, ") && !strings.Contains(got, "3,001 members") {
+		t.Errorf("within the only slice: %q", got)
+	}
 	if got := searchProgress(&study.Progress{}, 3*time.Second); got != "0 of 0 slices, 0 members, 3s so far" {
 		t.Errorf("nothing is done: %q", got)
 	}

@@ -96,16 +96,19 @@ func incomplete(p *page, e *study.Explore) {
 		return
 	}
 	said := fmt.Sprintf(": %s after %d of %s. What follows is about the members of those alone.", e.Stopped, e.Done, count(e.Slices, "slice"))
-	if e.Done == 0 {
-		said = fmt.Sprintf(": %s before any of %s was done. Nothing can be said about its members.", e.Stopped, count(e.Slices, "slice"))
+	switch {
+	case e.Done == 0 && e.Slices == 1:
+		said = fmt.Sprintf(": %s before the only slice was done. Nothing can be said about its members.", e.Stopped)
+	case e.Done == 0:
+		said = fmt.Sprintf(": %s before any of %d slices was done. Nothing can be said about its members.", e.Stopped, e.Slices)
 	}
 	p.add(para, mark(bad, "INCOMPLETE"), say(said))
 }
 
 func explorePage(p *page, e *study.Explore, only []audit.Law, o Options) {
 	var head []string
-	for i, v := range shownSettings(e.Settings) {
-		if i == 0 && v.Name == "servers" {
+	for _, v := range shownSettings(e.Settings) {
+		if v.Name == "servers" {
 			head = append(head, count(v.N, "server"))
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"math/big"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"dlock/audit"
 	"dlock/engine"
@@ -93,6 +94,7 @@ type Search struct {
 	limit int
 	bound bool         // the horizon's distance is part of a state
 	stop  func() error // why the caller wants the search to end; nil while it does not
+	seen  *atomic.Int64
 
 	seed     maphash.Seed
 	table    []int32 // open addressing: node + 1
@@ -175,6 +177,12 @@ func (s *Search) Reset(p *engine.Program) error {
 	s.p, s.bound, s.err = lockstep(p), false, nil
 	return nil
 }
+
+// seenEvery is after how many states a watched search says so: often enough to be looked at, and too seldom to cost anything.
+const seenEvery = 1024
+
+// Watch has the search add to seen, from time to time, how many states it has kept.
+func (s *Search) Watch(seen *atomic.Int64) { s.seen = seen }
 
 // lockstep replaces servers that nothing tells apart by one of them: they give the same answers for ever.
 func lockstep(p *engine.Program) *engine.Program {
@@ -422,6 +430,9 @@ func (s *Search) state(f engine.Fork) int32 {
 		return 0
 	}
 	n := s.add(at)
+	if s.seen != nil && len(s.nodes)%seenEvery == 0 {
+		s.seen.Add(seenEvery)
+	}
 	for len(s.gather) <= s.depth {
 		s.gather = append(s.gather, &futures{})
 	}

@@ -20,8 +20,8 @@ type Explore struct {
 	Name     string
 	Line     int
 	Holes    []Hole
-	Ties     bool // who goes first within a tick is part of a member
-	Settings []Value
+	Ties     bool    // who goes first within a tick is part of a member
+	Settings []Value // those that are the same in all members
 	Members  *big.Int
 	Clean    *big.Int // members in which no law of safety is broken
 	Broken   [audit.NumLaws]*big.Int
@@ -108,10 +108,8 @@ func (st *Study) explore(ctx context.Context, p *compile.Plan, o Options) (*Expl
 	if ex.progress == nil {
 		ex.progress = &Progress{}
 	}
-	for i := range o.Parts {
-		if err := ex.resume(&o.Parts[i]); err != nil {
-			return nil, err
-		}
+	if err := ex.resumeAll(o.Parts); err != nil {
+		return nil, err
 	}
 	ex.progress.start(ex.total, fam.Slices())
 	for i := range fam.Slices() {
@@ -194,7 +192,7 @@ func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Ex
 		}
 		e.Classes[i].Witness = wit
 		if e.Settings == nil {
-			e.Settings = wit.Run.Settings
+			e.Settings = slices.DeleteFunc(slices.Clone(wit.Run.Settings), func(v Value) bool { return p.Varies(v.Name) })
 		}
 	}
 	if err := e.judge(&w); err != nil {

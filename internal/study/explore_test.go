@@ -148,3 +148,29 @@ explore "open" {
 		}
 	}
 }
+
+// What is said of all members leaves out the settings that differ: those that are open, and those that follow from them.
+func TestSettingsOfAllMembers(t *testing.T) {
+	e := exploreText(t, `servers any 1, 3
+let d = any 0..2
+lock-delay d + 1
+fencing on
+at 0 A acquire ttl 5
+at 1 A append "A"
+explore "open" {
+}
+`, Options{Jobs: 1})
+	if len(e.Settings) == 0 {
+		t.Fatal("there are no settings")
+	}
+	for _, v := range e.Settings {
+		switch v.Name {
+		case "servers", "quorum", "lock-delay":
+			t.Errorf("%s differs between the members", v.Name)
+		case "fencing":
+			if v.Word != "on" {
+				t.Errorf("fencing is %s", v.Text())
+			}
+		}
+	}
+}

@@ -106,6 +106,7 @@ type slicer struct {
 	choice []int64
 	held   []*big.Int // what walking a slice found, by claim: members in which it holds
 	search *search.Search
+	states *atomic.Int64 // told of the states that are kept
 }
 
 func newSlicer(p *compile.Plan, claims []statement, walk bool, limit int64) *slicer {
@@ -132,6 +133,7 @@ func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Sear
 		err = s.search.Reset(prog)
 	}
 	if err == nil {
+		s.search.Watch(s.states)
 		var r *search.Result
 		if r, err = s.search.Run(ctx); err == nil {
 			t := &familyTally{states: int64(r.States), branches: int64(r.Branches)}
@@ -330,6 +332,7 @@ type found struct {
 // work does slices until there are none left, or one stops the search. A panic stops it too.
 func (e *explorer) work(ctx context.Context) {
 	s := newSlicer(e.plan, e.claims, e.walk, e.limit)
+	s.states = &e.progress.states
 	fault := guarded(func() {
 		for {
 			at := e.next.Add(1) - 1
@@ -445,6 +448,7 @@ func (e *explorer) run(ctx context.Context, jobs int) {
 // Progress tells, at any time and to any goroutine, how far a search has come.
 type Progress struct {
 	slices, total, members atomic.Int64
+	states                 atomic.Int64
 	resumed                [2]atomic.Int64 // slices and members that were known before
 }
 
@@ -457,10 +461,14 @@ func (p *Progress) Done() (slices, total, members int64) {
 	return p.slices.Load(), p.total.Load(), p.members.Load()
 }
 
+// States gives how many states were kept so far while counting, in steps of about a thousand.
+func (p *Progress) States() int64 { return p.states.Load() }
+
 func (p *Progress) start(t *familyTally, slices int64) {
 	p.slices.Store(t.nDone)
 	p.total.Store(slices)
 	p.members.Store(0)
+	p.states.Store(0)
 	for i := range t.classes {
 		p.add(t.classes[i].Members)
 	}
