@@ -292,7 +292,7 @@ func (t *teller) explainAcquire(e *engine.Event, h *happening) {
 	}
 	switch e.Outcome {
 	case engine.Granted:
-		h.why = "token " + number(a.Token) + ", " + votes(a.HeardYes, int32(len(t.votes[e.Index])))
+		h.why = "token " + number(a.Token) + ", " + votes(t.heardYes(a, e.Index), int32(len(t.votes[e.Index])))
 		if a.Again {
 			h.why += "; it held the lock already (reentrant)"
 		}
@@ -312,6 +312,17 @@ func (t *teller) explainAcquire(e *engine.Event, h *happening) {
 	}
 }
 
+// heardYes counts the votes that an attempt's client had heard when it was decided; others may have been under way.
+func (t *teller) heardYes(a *engine.Attempt, index int32) int32 {
+	n := int32(0)
+	for _, v := range t.votes[index] {
+		if v := &t.rec.Votes[v]; (v.Kind == engine.VoteYes || v.Kind == engine.VoteAgain) && !v.Lost && v.Heard <= a.Decided.Tick {
+			n++
+		}
+	}
+	return n
+}
+
 // leasesOf says how long the leases of a granted attempt run if nothing renews or ends them.
 func (t *teller) leasesOf(a *engine.Attempt, index int32) string {
 	ttl := t.step(a.Step).TTL
@@ -319,11 +330,17 @@ func (t *teller) leasesOf(a *engine.Attempt, index int32) string {
 		return "its leases have no end"
 	}
 	if t.settings().Judge == engine.JudgeCaller {
+		if t.skewed(a.Client, engine.None, a.Sent, engine.FaultClock, engine.FaultClockStop) {
+			return "leases for " + number(ttl) + " from the send, by its own clock"
+		}
 		return "leases to " + tick(a.Sent.Tick+ttl)
 	}
 	first, last := engine.Forever, engine.Tick(0)
 	for _, v := range t.votes[index] {
 		if v := &t.rec.Votes[v]; v.Kind == engine.VoteYes || v.Kind == engine.VoteAgain {
+			if t.skewed(engine.None, v.Server, v.Applied, engine.FaultClockStop) {
+				return "leases for " + number(ttl) + " by the servers' clocks, not all of which move"
+			}
 			first, last = min(first, v.Applied.Tick), max(last, v.Applied.Tick)
 		}
 	}
@@ -335,6 +352,13 @@ func (t *teller) leasesOf(a *engine.Attempt, index int32) string {
 	default:
 		return "leases to " + stretch(first+ttl, last+ttl)
 	}
+}
+
+// skewed tells whether one of some kinds of faults has befallen the clock of a client or a server before a moment.
+func (t *teller) skewed(client, server int32, m engine.Moment, kinds ...engine.FaultKind) bool {
+	return slices.ContainsFunc(t.rec.Faults, func(f engine.Fault) bool {
+		return f.Client == client && f.Server == server && f.Start.Before(m) && slices.Contains(kinds, f.Kind)
+	})
 }
 
 // refusal says why an attempt was not granted.
@@ -368,8 +392,9 @@ func (t *teller) refusal(a *engine.Attempt, index int32) string {
 	}
 	var parts []string
 	if a.Yes > 0 {
-		heard := votes(a.HeardYes, int32(len(t.votes[index])))
-		if a.Yes > a.HeardYes {
+		yes := t.heardYes(a, index)
+		heard := votes(yes, int32(len(t.votes[index])))
+		if a.Yes > yes {
 			heard += " heard (" + number(a.Yes) + " were cast)"
 		}
 		parts = append(parts, heard+", "+number(t.settings().Quorum)+" needed")
@@ -406,7 +431,12 @@ func (t *teller) explainAsk(e *engine.Event, h *happening) {
 	if a == nil {
 		return
 	}
-	who := t.client(e.Client)
+	who, silent := t.client(e.Client), ""
+	if servers, sure := t.silent(a, t.step(e.Step)); !sure {
+		silent = "; other answers may be missing"
+	} else if len(servers) > 0 {
+		silent = "; no answer from " + serverList(servers)
+	}
 	part := number(a.Heard) + " of " + number(a.Asked) + " servers"
 	unheard := a.Yes > a.Heard // some did as asked and their answers came later or never
 	if unheard {
@@ -426,6 +456,8 @@ func (t *teller) explainAsk(e *engine.Event, h *happening) {
 		switch {
 		case unheard:
 			h.why = "only on " + part
+		case silent != "":
+			h.why = "only on " + part + silent
 		case a.Heard == 0:
 			h.why = "no server has a lease of it"
 		}
@@ -436,6 +468,8 @@ func (t *teller) explainAsk(e *engine.Event, h *happening) {
 		switch {
 		case unheard:
 			h.why = "only on " + part
+		case silent != "":
+			h.why = "only on " + part + silent
 		case a.Heard > 0:
 			h.why = "only " + part + " still had its lease"
 		}
@@ -443,10 +477,54 @@ func (t *teller) explainAsk(e *engine.Event, h *happening) {
 		h.why = who + " has " + part
 	case engine.No:
 		h.why = who + " has " + part
-		if a.Heard == 0 && !unheard {
+		if silent != "" && !unheard {
+			h.why = who + " hears of " + part + silent
+		} else if a.Heard == 0 && !unheard {
 			h.why = who + " has no server"
 		}
 	}
+}
+
+// silent lists the servers whose answer to a question its client cannot have heard: they were down or cut off, or the line
+// says so. It is not sure where something breaks or is mended in the very tick in which a request lands that was under way.
+func (t *teller) silent(a *engine.Ask, s *engine.Step) (servers []int32, sure bool) {
+	sure = true
+	for _, server := range t.servers(&engine.Step{}) {
+		lands := t.lands(s, server, a.Sent.Tick)
+		if lands == engine.Forever || t.cutOff(a.Client, server, a.Sent) || t.replyLost(s, server) {
+			servers = append(servers, server)
+			continue
+		}
+		m := a.Sent
+		if lands > m.Tick {
+			m = engine.Moment{Tick: lands}
+		}
+		for i := range t.rec.Faults {
+			f := &t.rec.Faults[i]
+			if f.Server != server || f.Kind != engine.FaultServerCrash && (f.Kind != engine.FaultCut || f.Client != a.Client) {
+				continue
+			}
+			if m != a.Sent && (f.Start.Tick == lands || f.End.Tick == lands) {
+				sure = false
+			} else if f.Start.Before(m) && m.Before(f.End) {
+				servers = append(servers, server)
+				break
+			}
+		}
+	}
+	return servers, sure
+}
+
+// replyLost tells whether a line says that a server's answer is lost.
+func (t *teller) replyLost(s *engine.Step, server int32) bool {
+	lost := false
+	for i := s.Messages.Lo; i < s.Messages.Hi; i++ {
+		m := at(t.rec.Program.Messages, i)
+		if m != nil && m.Reply && (m.Servers.Len() == 0 || slices.Contains(t.rec.Program.ServerIDs[m.Servers.Lo:m.Servers.Hi], server)) {
+			lost = m.Lost
+		}
+	}
+	return lost
 }
 
 func (t *teller) explainFault(e *engine.Event, s *engine.Step, h *happening) {

@@ -125,6 +125,9 @@ func (t *teller) holdEnd(client int32, when engine.Tick, token int64) (string, e
 	case engine.RanOut:
 		return "its lease" + on + " ran out " + end, last.End.Tick
 	case engine.ByRelease:
+		if other := t.releaser(last); other != engine.None {
+			return t.client(other) + ", which shares its owner id, released the lock " + end, last.End.Tick
+		}
 		return "it had released the lock " + end, last.End.Tick
 	case engine.ByRevoke:
 		return "its lease" + on + " was revoked " + end, last.End.Tick
@@ -139,6 +142,36 @@ func (t *teller) holdEnd(client int32, when engine.Tick, token int64) (string, e
 		return "another client freed its lease" + on + " " + end, last.End.Tick
 	}
 	return "", engine.Forever
+}
+
+// releaser gives the client that gave back a lease of another's under the owner id that they share, None if the lease's own
+// client did.
+func (t *teller) releaser(l *engine.Lease) int32 {
+	other := engine.None
+	for i := range t.rec.Events {
+		e := &t.rec.Events[i]
+		a := at(t.rec.Asks, e.Index)
+		switch {
+		case e.Verb != engine.Release || a == nil || l.End.Before(a.Sent) || a.Decided.Before(l.End):
+		case e.At == l.End: // it landed where it was decided
+			if e.Client == l.Client {
+				return engine.None
+			}
+			return e.Client
+		case e.Client == l.Client:
+			return engine.None
+		case other == engine.None && t.asksAs(e.Client, l.Owner):
+			other = e.Client
+		}
+	}
+	return other
+}
+
+// asksAs tells whether a client asks for the lock under an owner id.
+func (t *teller) asksAs(client, owner int32) bool {
+	return slices.ContainsFunc(t.rec.Program.Steps, func(s engine.Step) bool {
+		return s.Verb == engine.Acquire && s.Client == client && s.Owner == owner
+	})
 }
 
 // endedOn names the servers on which an attempt's leases ended like this one, "" if they did so on all of its servers.

@@ -186,3 +186,85 @@ sweep "wide" over x in 1, 2 by stall in 1995..2100 {
 		}
 	}
 }
+
+// A line says no more than its client, or a server, could know.
+func TestLinesClaimNoMoreThanIsKnown(t *testing.T) {
+	for name, c := range map[string]struct{ source, want, not string }{
+		"a renewal of servers that are down": {`
+servers 3
+at 0 A acquire ttl 10
+at 2 s1..s2 crash
+at 3 A renew ttl 10
+`, "only on 1 of 3 servers; no answer from s1 s2", "still had"},
+		"a release while it is cut off": {`
+servers 3
+at 0 A acquire ttl 10
+at 2 cut A from s1..s3
+at 3 A release
+`, "", "were over"},
+		"a check that one server hears": {`
+servers 3
+at 0 A acquire ttl 10
+at 2 cut A from s1..s2
+at 3 A check
+`, "A hears of 1 of 3 servers; no answer from s1 s2", "A has 1"},
+		"a check that no server hears in time": {`
+servers 3
+at 0 A acquire ttl 10
+at 2 s1..s3 crash
+at 3 A check
+`, "", "has no server"},
+		"a server that comes up as the question lands": {`
+servers 3
+at 0 A acquire ttl 10
+at 2 s1 s2 crash
+at 5 s1 s2 restart
+at 3 A renew ttl 10 arrives +2
+`, "", "still had"},
+		"a renewal of leases that are over": {`
+servers 3
+at 0 A acquire ttl 10
+at 12 A renew ttl 10
+`, "no server has a lease of it", "no answer"},
+		"votes under way": {`
+at 0 A acquire ttl 100 reply +50 from s4 s5
+`, "token 1, 3 of 5 votes", "5 of 5 votes"},
+		"a caller's clock that is ahead": {`
+judge caller
+at 0 B clock +9
+at 1 B acquire ttl 10
+`, "leases for 10 from the send, by its own clock", "leases to 11"},
+		"a server's clock that stands still": {`
+servers 1
+at 0 s1 clock stop
+at 1 B acquire ttl 10
+`, "leases for 10 by the servers' clocks", "leases [1, 11)"},
+		"a lock let go by one that shares the owner id": {`
+reentrant on
+at 0 A acquire ttl 20 as "job"
+at 1 B acquire ttl 20 as "job"
+at 2 B release arrives +1
+at 4 A write "late"
+`, "B, which shares its owner id, released the lock at 3", "it had released"},
+		"let go by one that shares the owner id, then taken": {`
+servers 1
+at 0 A acquire ttl 20 as "job"
+at 1 B acquire ttl 20 as "job"
+at 2 B release
+at 3 C acquire ttl 20
+`, "at 2 B, which shares the owner id of A's lease, released it", ""},
+		"its own release": {`
+at 0 A acquire ttl 20
+at 2 A release
+at 4 A write "late"
+`, "it had released the lock at 2", "shares"},
+	} {
+		got := narrowed(transcript(t, studied(t, c.source), Options{}))
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: no %q in\n%s", name, c.want, got)
+		}
+		if c.not != "" && strings.Contains(got, c.not) {
+			t.Errorf("%s: %q in\n%s", name, c.not, got)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func (t *teller) data() string {
 	if f := t.first(audit.StaleWrite); f != nil {
 		return t.overwritten(final, f)
 	}
-	if f := t.first(audit.LostUpdate); f != nil {
+	if f := t.lostForGood(); f != nil {
 		return t.forgotten(final, f)
 	}
 	if i := t.lastRefused(); i != engine.None {
@@ -66,6 +66,26 @@ func (t *teller) data() string {
 			" replaced what was there, as a write that is no append does." + held
 	}
 	return final + " is left, by " + count(t.aud.Writes, "write") + ", and none of them is lost." + held
+}
+
+// lostForGood gives the first lost update whose text is not in what is left, or else the first one.
+func (t *teller) lostForGood() *audit.Finding {
+	for i := range t.aud.Findings {
+		if f := &t.aud.Findings[i]; f.Law == audit.LostUpdate && !t.isLeft(f.Index) {
+			return f
+		}
+	}
+	return t.first(audit.LostUpdate)
+}
+
+// isLeft tells whether the text of a write is to be seen in what is left. It may have come back with a copy of its client's.
+func (t *teller) isLeft(write int32) bool {
+	w := at(t.rec.Writes, write)
+	if w == nil {
+		return false
+	}
+	v := at(t.rec.Values, w.Value)
+	return v != nil && v.Text != "" && strings.Contains(t.rec.Value(t.rec.Final), v.Text)
 }
 
 // lastReplaced gives the last accepted write that put its own value in the place of an earlier write's, nil if none did.
@@ -92,7 +112,7 @@ func (t *teller) overwritten(final string, f *audit.Finding) string {
 		return final + " is left: at " + tick(late.Applied.Tick) + " a write of " + a + " with token " + number(late.Token) +
 			" landed on top of its own with token " + number(by.Token) + " of " + tick(by.Applied.Tick) + "."
 	}
-	if x, y := t.grantOf(late), t.grantOf(by); x != nil && y != nil && y.Cast.Before(x.Cast) {
+	if x, y := t.grantOf(late), t.grantOf(by); x != nil && y != nil && y.Cast.Before(x.Cast) && x.Token == late.Token && y.Token == by.Token {
 		return final + " is left: at " + tick(late.Applied.Tick) + " " + a + "'s write was accepted with token " + number(late.Token) +
 			" after " + b + "'s with token " + number(by.Token) + " of " + tick(by.Applied.Tick) + ", although " + a +
 			" was granted the lock later than " + b + "."
@@ -100,7 +120,7 @@ func (t *teller) overwritten(final string, f *audit.Finding) string {
 	kept := late.Verb == engine.Append && late.Base >= by.Version // it knew what it wrote after
 	var s strings.Builder
 	switch {
-	case kept:
+	case kept, t.rec.Final != late.Value && t.isLeft(f.By):
 		s.WriteString(final + " is left, although " + a + " wrote after its time: ")
 	case t.rec.Final == late.Value:
 		s.WriteString(final + " is left because " + a + " wrote over work that " + b + " had finished: ")
@@ -158,7 +178,7 @@ func (t *teller) howLate(w *engine.WriteOp) string {
 // named puts a client's name into a clause that speaks of "it".
 func (t *teller) named(client int32, why string) string {
 	who := t.client(client)
-	s := strings.Replace(why, "its lease", who+"'s lease", 1)
+	s := strings.Replace(strings.Replace(why, "its lease", who+"'s lease", 1), "its owner id", who+"'s owner id", 1)
 	if strings.HasPrefix(s, "it ") {
 		s = who + strings.TrimPrefix(s, "it")
 	}
@@ -193,7 +213,14 @@ func (t *teller) forgotten(final string, f *audit.Finding) string {
 		return final + " is left, and a write is lost."
 	}
 	a, b := t.client(lost.Client), t.client(by.Client)
-	s := final + " is left, and what " + a + " wrote at " + tick(lost.Applied.Tick) + " is lost: " + b
+	s := final + " is left, and what " + a + " wrote at " + tick(lost.Applied.Tick) + " is lost: "
+	if t.isLeft(f.Index) {
+		s = final + " is left, and the write of " + a + " at " + tick(lost.Applied.Tick) + " vanished, though its text is there: "
+	}
+	if a == b {
+		return s + "its write of " + tick(by.Applied.Tick) + " was computed from an older copy."
+	}
+	s += b
 	switch r := t.lastRead(by); {
 	case r != nil:
 		s += " appended to the copy that it had read at " + tick(r.Applied.Tick) + ", before " + a + "'s write landed, and its own landed at " +
@@ -202,10 +229,6 @@ func (t *teller) forgotten(final string, f *audit.Finding) string {
 		s += ", which had read nothing, appended to the first value, and its write landed at " + tick(by.Applied.Tick) + "."
 	default:
 		s += " appended to what it had written before, and its write landed at " + tick(by.Applied.Tick) + "."
-	}
-	if a == b {
-		s = final + " is left, and what " + a + " wrote at " + tick(lost.Applied.Tick) + " is lost: its write of " +
-			tick(by.Applied.Tick) + " was computed from an older copy."
 	}
 	return s
 }
@@ -234,21 +257,42 @@ func (t *teller) lastRefused() int32 {
 	return last
 }
 
-// lastHeldBack tells of the last write that its client did not send.
+// lastHeldBack tells of the last write that its client did not send, and how many more there were.
 func (t *teller) lastHeldBack() string {
+	s, more := "", 0
 	for i := len(t.rec.Events) - 1; i >= 0; i-- {
 		e := &t.rec.Events[i]
 		if e.Outcome != engine.Skipped {
 			continue
 		}
-		who := t.client(e.Client)
-		s := " At " + tick(e.At.Tick) + " " + who + " held its write back, because "
-		if e.Reason == engine.ReasonUnchecked {
-			return s + "its last check did not say yes."
+		if s != "" {
+			more++
+			continue
 		}
-		return s + "its lease was over by its own clock."
+		s = " At " + tick(e.At.Tick) + " " + t.client(e.Client) + " held its write back, because "
+		switch {
+		case e.Reason != engine.ReasonUnchecked:
+			s += "its lease was over by its own clock."
+		case t.checked(e):
+			s += "its last check did not say yes."
+		default:
+			s += "it had heard no answer to a check."
+		}
 	}
-	return ""
+	switch more {
+	case 0:
+		return s
+	case 1:
+		return s + " 1 more write was held back before."
+	}
+	return s + " " + count(more, "more write") + " were held back before."
+}
+
+// checked tells whether a client had heard an answer to a check before an event of its own.
+func (t *teller) checked(e *engine.Event) bool {
+	return slices.ContainsFunc(t.rec.Asks, func(a engine.Ask) bool {
+		return a.Client == e.Client && a.Verb == engine.Check && a.Decided.Before(e.At) && (a.Outcome == engine.Yes || a.Outcome == engine.No)
+	})
 }
 
 // refused tells of a write that the resource did not take.
@@ -549,6 +593,9 @@ func (t *teller) cause(f *audit.Finding) string {
 		if t.letInAgain(q) {
 			return " (at " + tick(q.Start.Tick) + " " + t.client(q.Client) + ", which asks under the owner id of that lease, was let into it)"
 		}
+		if t.settings().OwnerCheck {
+			return " (" + t.client(q.Client) + " asks under the owner id of that lease)"
+		}
 		return " (at " + tick(q.Start.Tick) + " " + t.client(q.Client) + " renewed a lease that was not its own, and " + server(f.Server) +
 			" did not check the owner)"
 	}
@@ -565,6 +612,10 @@ func (t *teller) cause(f *audit.Finding) string {
 			return " (" + lease + " was revoked by force at " + when + ")"
 		case engine.ByTakeover:
 			return " (at " + when + " the next asker judged " + lease + " to be over)"
+		case engine.ByRelease:
+			if other := t.releaser(l); other != engine.None {
+				return " (at " + when + " " + t.client(other) + ", which shares the owner id of " + lease + ", released it)"
+			}
 		case engine.ByOther:
 			return " (at " + when + " another client freed " + lease + ", and " + where + " did not check the owner)"
 		case engine.RanOut:
@@ -602,9 +653,19 @@ func (t *teller) resourceFault() string {
 		}
 		return s + ", because it compares no tokens (fencing off)."
 	}
-	if f := t.first(audit.LostUpdate); f != nil {
-		return "The fault is the resource's: it took the write of " + t.client(f.Client) + ", although " + t.client(f.Other) +
-			" had been granted the lock since and had written, and it compares no tokens (fencing off)."
+	for i := range t.aud.Findings {
+		f := &t.aud.Findings[i]
+		if f.Law != audit.LostUpdate {
+			continue
+		}
+		by, lost := at(t.rec.Writes, f.By), at(t.rec.Writes, f.Index)
+		if by == nil || lost == nil {
+			continue
+		}
+		if x, y := t.grantOf(by), t.grantOf(lost); x != nil && y != nil && x.Cast.Before(y.Cast) {
+			return "The fault is the resource's: it took the write of " + t.client(f.Client) + ", although " + t.client(f.Other) +
+				" had been granted the lock since and had written, and it compares no tokens (fencing off)."
+		}
 	}
 	return "The fault is the resource's: it took a write from a client that was not the holder, and never asked."
 }

@@ -151,6 +151,56 @@ at 2  s3 crash
 at 3  s3 restart empty
 at 4  A append "A"
 `, []string{"at 4 A wrote without holding the lock: s3 forgot its lease at 3"}, "the servers forgot"},
+		"a work that came back": {`
+at 0 A write "x"
+at 0 B write "y"
+at 1 A append "z"
+at 2 B append "w"
+`, []string{`"yw" is left, and what A wrote at 1 is lost`}, "what B wrote at 0 is lost"},
+		"the text of a write that vanished is there": {`
+at 0 A acquire ttl 20
+at 1 A append "a" reply lost
+at 2 A append "a"
+`, []string{`"a" is left, and the write of A at 1 vanished, though its text is there`}, "is lost"},
+		"overwritten and brought back": {`
+at 0  A acquire ttl 5
+at 6  B acquire ttl 9
+at 8  B append "b"
+at 10 A append "z"
+at 11 B append "c"
+`, []string{`"bc" is left, although A wrote after its time`}, "wrote over"},
+		"a token taken anew is of no grant": {`
+servers 3
+at 0  A acquire ttl 4
+at 4  C acquire ttl 4
+at 9  A renew ttl 10 recreate
+at 10 A write "4"
+at 30 C write "5"
+`, []string{`"5" is left because C wrote over work that A had finished`}, "later than"},
+		"let go by one that shares the owner id": {`
+reentrant on
+at 0 A acquire ttl 20 as "job"
+at 1 B acquire ttl 20 as "job"
+at 2 B release
+at 3 C acquire ttl 20
+at 4 A write "late"
+at 5 A notice
+`, nil, "it had released"},
+		"renewed under a shared owner id": {`
+at 0 A acquire ttl 9 as "job"
+at 1 B acquire ttl 9 as "job"
+at 2 B renew ttl 20
+`, nil, "did not check the owner"},
+		"held back before there was a check": {`
+at 0 A acquire ttl 9
+at 1 A append "a" if checked
+at 9 A check
+at 9 A append "b" if checked
+`, []string{"At 9 A held its write back, because its last check did not say yes. 1 more write was held back before."}, ""},
+		"held back without a check": {`
+at 0 A acquire ttl 9
+at 1 A append "a" if checked
+`, []string{"because it had heard no answer to a check"}, "last check"},
 	} {
 		got := told(t, c.source)
 		for _, want := range c.want {

@@ -63,7 +63,12 @@ func (t *teller) writeReason(index int32, w *engine.WriteOp, s *engine.Step) str
 	} else if n > 0 {
 		why += "; "
 		if lost := at(t.rec.Writes, b.lost[0].Index); lost != nil {
-			why += t.client(lost.Client) + "'s write of " + tick(lost.Applied.Tick) + " is lost"
+			why += t.client(lost.Client) + "'s write of " + tick(lost.Applied.Tick)
+			if t.isLeft(b.lost[0].Index) {
+				why += " vanishes"
+			} else {
+				why += " is lost"
+			}
 		}
 		if n > 1 {
 			why += " with " + count(n-1, "more write")
@@ -132,6 +137,9 @@ func (t *teller) heldBack(e *engine.Event) string {
 	who := t.client(e.Client)
 	switch e.Reason {
 	case engine.ReasonUnchecked:
+		if !t.checked(e) {
+			return "not sent: " + who + " has heard no answer to a check"
+		}
 		return "not sent: " + who + "'s last check did not say yes"
 	case engine.ReasonInvalid:
 		return "not sent: by " + who + "'s own clock its lease is over"
