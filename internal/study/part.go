@@ -23,11 +23,14 @@ type Part struct {
 	Settings []string        `json:"settings"` // the command line's overrides, NAME=VALUE
 	Block    string          `json:"block"`
 	Slices   int64           `json:"slices"`
-	Done     [][2]int64      `json:"done"` // half-open stretches of slices
-	Walked   bool            `json:"walked"`
+	Done     [][2]int64      `json:"done"`    // half-open stretches of slices
+	Walked   bool            `json:"walked"`  // some slices
+	Counted  bool            `json:"counted"` // some slices
 	Classes  []tallyClass    `json:"classes"`
 	Smallest map[string]best `json:"smallest"` // by law
 	Held     []*big.Int      `json:"held"`     // by claim, where members were walked
+
+	From string `json:"-"` // what errors call it: the file that it was read from
 }
 
 // partVersion is the version of the form of a Part.
@@ -114,7 +117,7 @@ func (st *Study) fingerprint() string {
 func (e *explorer) part() *Part {
 	p := &Part{
 		Dlock: partVersion, Kind: "explore-part", Source: e.st.fingerprint(), Settings: e.st.overrides, Block: e.plan.Name,
-		Slices: int64(len(e.total.done)), Walked: e.total.walked, Classes: e.total.classes, Smallest: map[string]best{},
+		Slices: int64(len(e.total.done)), Walked: e.total.walked, Counted: e.total.counted, Classes: e.total.classes, Smallest: map[string]best{},
 	}
 	if e.walk {
 		p.Held = e.held
@@ -138,6 +141,41 @@ func (e *explorer) part() *Part {
 	return p
 }
 
+// resumeAll takes over parts; the error names the part, and the one that it overlaps with.
+func (e *explorer) resumeAll(parts []Part) error {
+	for i := range parts {
+		p := &parts[i]
+		err := e.resume(p)
+		var twice *overlapError // a part that stands twice in one file overlaps with itself
+		if errors.As(err, &twice) {
+			for k := range parts[:i] {
+				if o := &parts[k]; o.Block == p.Block && o.From != "" && o.has(best{Found: true, Slice: twice.slice}) {
+					err = fmt.Errorf("%w and in that of %s", err, o.From)
+					break
+				}
+			}
+		}
+		if err != nil && p.From != "" {
+			return fmt.Errorf("%s: %w", p.From, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// overlapError says that a slice is in a part and in one before it.
+type overlapError struct{ slice int64 }
+
+// Error names the slice.
+func (e *overlapError) Error() string {
+	return fmt.Sprintf("%v: slice %d is in this part", ErrPart, e.slice)
+}
+
+// Unwrap makes it an ErrPart.
+func (e *overlapError) Unwrap() error { return ErrPart }
+
 // resume takes over what a part knows. Parts of other blocks of the same file are passed over.
 func (e *explorer) resume(p *Part) error {
 	if p.Source != e.st.fingerprint() || !slices.Equal(p.Settings, e.st.overrides) {
@@ -146,7 +184,7 @@ func (e *explorer) resume(p *Part) error {
 	if p.Block != e.plan.Name {
 		return nil
 	}
-	t := &familyTally{walked: p.Walked}
+	t := &familyTally{walked: p.Walked, counted: p.Counted}
 	counted := 0
 	if e.walk {
 		counted = len(e.held)
@@ -163,7 +201,7 @@ func (e *explorer) resume(p *Part) error {
 		}
 		for i := d[0]; i < d[1]; i++ {
 			if e.total.done[i] {
-				return fmt.Errorf("%w: slice %d is in two parts", ErrPart, i)
+				return &overlapError{i}
 			}
 			e.total.finish(i)
 		}

@@ -92,6 +92,29 @@ func TestPartsFromOutside(t *testing.T) {
 	}
 }
 
+// Of many parts, the message names the one that does not belong, and the one that it overlaps with.
+func TestErrorsNameThePart(t *testing.T) {
+	text := partText(t, Options{})
+	var parts []Part
+	for _, name := range []string{"a.json", "b.json"} {
+		p, err := ReadParts(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p[0].From = name
+		parts = append(parts, p...)
+	}
+	_, err := partStudy(t).Do(context.Background(), Options{Parts: parts, MergeOnly: true})
+	if err == nil || !strings.HasPrefix(err.Error(), "b.json: ") || !strings.HasSuffix(err.Error(), "slice 0 is in this part and in that of a.json") {
+		t.Errorf("the error is %v", err)
+	}
+	parts[1].Source = "another"
+	_, err = partStudy(t).Do(context.Background(), Options{Parts: parts, MergeOnly: true})
+	if err == nil || !strings.HasPrefix(err.Error(), "b.json: ") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // FuzzParts takes parts from anybody: they are refused or put together, and nothing panics.
 func FuzzParts(f *testing.F) {
 	f.Add(partText(f, Options{}))
