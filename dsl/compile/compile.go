@@ -160,6 +160,9 @@ func (u *Unit) newPlan(b *dsl.Block, kind dsl.BlockKind, axes []Axis, f *faultLi
 		}
 	}
 	holes := p.reached(b, roots)
+	if b == nil && len(holes) > 0 {
+		p.at = holes[0].Span // what is wrong with a family without a block lies with what is left open
+	}
 	if kind != dsl.ExploreBlock {
 		for _, h := range holes {
 			openHole(h, len(u.Script.Blocks) > 0, f)

@@ -256,6 +256,15 @@ func TestExploreWithoutBlock(t *testing.T) {
 	if u, _ := Explore(s, []Override{{"x", "3"}}); u == nil || u.Plans[0].Family().Slices() != 1 {
 		t.Error("a family without holes has one slice")
 	}
+	// It has no line of its own: what is wrong with it as a whole lies with the first thing that is left open.
+	for src, line := range map[string]int{
+		"let x = any 1..1000\nlet y = any 1..1001\nat x A pause for y\nat 5000 A acquire ttl x\n":                         1,
+		"at 0 A pause for 1\n" + strings.Repeat("at any 0..999999 A check\n", 2) + strings.Repeat("at 0 A check\n", 3000): 2,
+	} {
+		if _, ds := Explore(parse(t, src), nil); len(ds) == 0 || ds[0].Code != dsl.CodeLimit || ds[0].Span.Start.Line != line || ds[0].Span.File == "" {
+			t.Errorf("%.60q: %v, want D209 on line %d", src, ds, line)
+		}
+	}
 }
 
 func TestFamilyFaults(t *testing.T) {
