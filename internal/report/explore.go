@@ -229,9 +229,12 @@ func proof(e *study.Explore) string {
 		s = members(e.Members) + " decided so far"
 	}
 	s += ". A member is " + strings.Join(chosen, "; ") + "."
-	if e.Walked {
+	switch {
+	case e.Walked && e.Counted:
+		s += " None was sampled: some were run one by one, the others counted, those together that are equal from some point on."
+	case e.Walked:
 		s += " They were run one by one."
-	} else {
+	default:
 		s += " None was sampled: they were counted, those together that are equal from some point on."
 	}
 	if e.Slices > 1 {

@@ -30,6 +30,7 @@ type Explore struct {
 	Claims   []Claim
 	Border   *Border // of one or two open numbers, where it is small enough to draw
 	Walked   bool    // some members were walked one by one
+	Counted  bool    // some were counted
 	Slices   int64
 	Done     int64
 	Stopped  string // why not all slices are done; "" if they are
@@ -96,14 +97,11 @@ func (st *Study) explore(ctx context.Context, p *compile.Plan, o Options) (*Expl
 		walk = walk || !countable(&claims[i])
 	}
 	ex := &explorer{
-		st: st, plan: p, claims: claims, walk: walk, limit: o.Limit, kept: o.Checkpoint, progress: o.Progressing,
+		st: st, plan: p, claims: claims, walk: walk, limit: o.Limit, most: o.Limit, kept: o.Checkpoint, progress: o.Progressing,
 		total: &familyTally{done: make([]bool, fam.Slices())}, held: zeros(len(claims)),
 	}
 	if ex.limit <= 0 {
-		ex.limit = search.DefaultLimit
-		if walk {
-			ex.limit = MaxWalked
-		}
+		ex.limit, ex.most = search.DefaultLimit, MaxWalked
 	}
 	if ex.progress == nil {
 		ex.progress = &Progress{}
@@ -132,7 +130,7 @@ func (st *Study) sums(p *compile.Plan, ex *explorer) *Explore {
 	t, fam := ex.total, p.Family()
 	e := &Explore{
 		Name: p.Name, Line: p.Line, Holes: fam.Holes(), Ties: fam.Ties(), Members: new(big.Int), Clean: new(big.Int),
-		Walked: t.walked, Slices: fam.Slices(), Done: t.nDone, States: t.states, Branches: t.branches, Part: ex.part(),
+		Walked: t.walked, Counted: t.counted, Slices: fam.Slices(), Done: t.nDone, States: t.states, Branches: t.branches, Part: ex.part(),
 	}
 	for l := range e.Broken {
 		e.Broken[l] = new(big.Int)

@@ -174,3 +174,22 @@ explore "open" {
 		}
 	}
 }
+
+// Only the slices in which a message of an acquire takes time, or is lost, are walked.
+func TestSlicesAreWalkedForThemselves(t *testing.T) {
+	const text = `at 0 A acquire ttl 6
+maybe asks at any 1..3 B acquire ttl 6
+maybe loses at any 1..3 B acquire ttl 6 reply lost from any s1..s5
+explore "open" {
+  WHERE
+}
+`
+	for where, want := range map[string][2]bool{
+		"where asks == 1": {true, true}, "where loses == 0": {false, true}, "where loses == 1": {true, false},
+	} {
+		e := exploreText(t, strings.Replace(text, "WHERE", where, 1), Options{Jobs: 1})
+		if e.Walked != want[0] || e.Counted != want[1] {
+			t.Errorf("%s: walked %t, counted %t; want %v", where, e.Walked, e.Counted, want)
+		}
+	}
+}

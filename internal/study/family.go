@@ -58,7 +58,8 @@ type familyTally struct {
 	smallest [audit.NumLaws]best
 	done     []bool
 	nDone    int64
-	walked   bool
+	walked   bool // some slices were
+	counted  bool // some slices were
 	states   int64
 	branches int64
 }
@@ -83,7 +84,7 @@ func (t *familyTally) add(u *familyTally) {
 	for l := range u.smallest {
 		t.smallest[l].better(u.smallest[l])
 	}
-	t.walked = t.walked || u.walked
+	t.walked, t.counted = t.walked || u.walked, t.counted || u.counted
 	t.states += u.states
 	t.branches += u.branches
 }
@@ -101,8 +102,9 @@ type slicer struct {
 	fam    *compile.Family
 	binder *compile.Binder
 	claims []statement
-	walk   bool // every member has to be walked: a claim looks at more than laws and final values
-	limit  int64
+	walk   bool  // every member has to be walked: a claim looks at more than laws and final values
+	limit  int64 // of states
+	most   int64 // of members that are walked
 	choice []int64
 	held   []*big.Int // what walking a slice found, by claim: members in which it holds
 	search *search.Search
@@ -136,7 +138,7 @@ func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Sear
 		s.search.Watch(s.states)
 		var r *search.Result
 		if r, err = s.search.Run(ctx); err == nil {
-			t := &familyTally{states: int64(r.States), branches: int64(r.Branches)}
+			t := &familyTally{counted: true, states: int64(r.States), branches: int64(r.Branches)}
 			for _, c := range r.Classes {
 				c.Cost.Away += away
 				k := t.class(c.Broken, c.Final) // two classes may differ only in how the same value came about
@@ -225,7 +227,7 @@ func (s *slicer) walked(ctx context.Context, i int64, progress *Progress) (*fami
 	one := big.NewInt(1)
 	held := make([]int64, len(s.claims))
 	err := s.each(ctx, i, func(choice []int64, rec *engine.Record, lines []int32) error {
-		if members++; members > s.limit {
+		if members++; members > s.most {
 			return search.ErrLimit
 		}
 		progress.members.Add(1)
@@ -304,7 +306,8 @@ type explorer struct {
 	plan     *compile.Plan
 	claims   []statement
 	walk     bool
-	limit    int64
+	limit    int64   // of states in a slice
+	most     int64   // of members that are walked, in all
 	mine     []int64 // the slices to do, ascending
 	next     atomic.Int64
 	progress *Progress
@@ -332,7 +335,7 @@ type found struct {
 // work does slices until there are none left, or one stops the search. A panic stops it too.
 func (e *explorer) work(ctx context.Context) {
 	s := newSlicer(e.plan, e.claims, e.walk, e.limit)
-	s.states = &e.progress.states
+	s.most, s.states = e.most, &e.progress.states
 	fault := guarded(func() {
 		for {
 			at := e.next.Add(1) - 1
@@ -383,7 +386,7 @@ func (e *explorer) put(at int64, f *found) {
 			return
 		}
 		delete(e.early, int64(e.taken))
-		if f.err == nil && e.members+f.members > e.limit && f.members > 0 {
+		if f.err == nil && e.members+f.members > e.most && f.members > 0 {
 			f.err = search.ErrLimit
 		}
 		if f.err != nil {
@@ -439,7 +442,7 @@ func (e *explorer) run(ctx context.Context, jobs int) {
 	}
 	// An interrupted search keeps what it has, in whatever order it came.
 	for at := range int64(len(e.mine)) {
-		if f, ok := e.early[at]; ok && f.err == nil && e.members+f.members <= e.limit {
+		if f, ok := e.early[at]; ok && f.err == nil && e.members+f.members <= e.most {
 			e.take(e.mine[at], f)
 		}
 	}
