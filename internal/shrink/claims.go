@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"dlock/dsl"
 	"dlock/engine"
@@ -16,6 +17,7 @@ const maxClaims = 20
 
 // finish formats what is left, with the claims that hold of it and could have failed.
 func (s *shrinker) finish(ctx context.Context) []byte {
+	s.entitle()
 	text := s.doc.text(nil)
 	claims := s.claims(text)
 	for {
@@ -33,6 +35,32 @@ func (s *shrinker) finish(ctx context.Context) []byte {
 		}
 		claims = slices.Delete(claims, bad, bad+1)
 	}
+}
+
+// entitle gives what is left a title that is true of it, in place of the title and the description of what it was made from.
+func (s *shrinker) entitle() {
+	laws := make([]string, len(s.keep))
+	for i, l := range s.keep {
+		laws[i] = l.String()
+	}
+	from := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s.name[strings.LastIndexAny(s.name, `/\`)+1:])
+	head := "scenario " + quoted("a schedule that breaks "+strings.Join(laws, " and ")+", shrunk from "+from)
+	s.doc.lead = nil
+	for _, n := range s.doc.list {
+		if n.word(0) == "scenario" {
+			n.head, n.above, n.trail = head, nil, ""
+			return
+		}
+	}
+	if len(s.doc.list) > 0 {
+		s.doc.list[0].blank = true
+	}
+	s.doc.list = slices.Insert(s.doc.list, 0, &node{head: head})
 }
 
 // claims pins what is left: the laws, the final value, and what became of each write.

@@ -211,8 +211,8 @@ func TestScenariosBecomeMinimal(t *testing.T) {
 	}
 }
 
-const story = `# The lesson, which stays.
-scenario "a title stays"
+const story = `# The lesson, which is of the whole schedule.
+scenario "a title"
 
 servers 5
 let lease = 10 # ten
@@ -244,8 +244,7 @@ func TestWhatIsLeft(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"belief", Options{Keep: []audit.Law{audit.DoubleBelief}, Run: "open"}, `# The lesson, which stays.
-scenario "a title stays"
+		{"belief", Options{Keep: []audit.Law{audit.DoubleBelief}, Run: "open"}, `scenario "a schedule that breaks double-belief, shrunk from t.dlk"
 
 # what A does first
 at 0 A acquire ttl 0  # a lease
@@ -254,8 +253,7 @@ at 0 B acquire ttl 0
 expect double-belief 1
 expect final ""
 `},
-		{"both", Options{Keep: []audit.Law{audit.StaleWrite, audit.DoubleBelief}}, `# The lesson, which stays.
-scenario "a title stays"
+		{"both", Options{Keep: []audit.Law{audit.StaleWrite, audit.DoubleBelief}}, `scenario "a schedule that breaks stale-write and double-belief, shrunk from t.dlk"
 
 # what A does first
 at 0 A acquire ttl 0  # a lease
@@ -372,4 +370,25 @@ func bare(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// What is left has a title that is true of it, whatever the file is called, and no description of what it was made from.
+func TestTitleOfWhatIsLeft(t *testing.T) {
+	for name, want := range map[string]string{
+		"/a/b/c.dlk":  "a schedule that breaks stale-write, shrunk from c.dlk",
+		`a\"d".dlk`:   `a schedule that breaks stale-write, shrunk from "d".dlk`,
+		"a\n\x00b":    "a schedule that breaks stale-write, shrunk from a??b",
+		"\xff\xfe.go": "a schedule that breaks stale-write, shrunk from ??.go",
+	} {
+		for _, source := range []string{story, strings.Replace(story, `scenario "a title"`, "", 1)} {
+			r, err := Shrink(context.Background(), name, []byte(source), Options{Keep: []audit.Law{audit.StaleWrite}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, ds := dsl.Parse(name, r.Text)
+			if ds.HasErrors() || script.About != "" || strings.ReplaceAll(script.Title, "�", "?") != want {
+				t.Errorf("%q: got the title %q and %q before it, %v", name, script.Title, script.About, ds)
+			}
+		}
+	}
 }
