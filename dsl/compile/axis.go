@@ -45,6 +45,11 @@ func ParseAxis(text string) (AxisSpec, error) {
 	if !ok || name == "" || list == "" {
 		return AxisSpec{}, fmt.Errorf("%q is no axis: write NAME=1..25, NAME=2..29:3 or NAME=on,off", text)
 	}
+	for number := range strings.FieldsFuncSeq(list, func(r rune) bool { return strings.ContainsRune(",:. ", r) }) {
+		if tooLarge(number) {
+			return AxisSpec{}, fmt.Errorf("%s is too large a number for %s", number, name)
+		}
+	}
 	a := AxisSpec{Name: name, Step: 1}
 	if values, step, ok := strings.Cut(list, ":"); ok {
 		n, good := parseInt(strings.TrimSpace(step))

@@ -608,7 +608,7 @@ func TestOverrideFaults(t *testing.T) {
 		{Override{"inner", "-0"}, ""},
 		{Override{"lease", "x"}, "D210 0: no integer"},
 		{Override{"lease", ""}, "D210 0: no integer"},
-		{Override{"lease", "99999999999999999999"}, "D210 0: no integer"},
+		{Override{"lease", "99999999999999999999"}, "D210 0: too large a number"},
 		{Override{"leas", "5"}, "D210 0: did you mean `lease`?"},
 		{Override{"servers", "many"}, "D210 0: servers takes a number"},
 		{Override{"servers", "0"}, "D210 0: from 1 to 1000"},

@@ -290,6 +290,9 @@ func parseOverride(o Override, lets, maybes []string) (v setValue, problem, hint
 	}
 	if slices.Contains(lets, o.Name) {
 		n, ok := parseInt(o.Value)
+		if tooLarge(o.Value) {
+			return v, fmt.Sprintf("%s is too large a number, so %s cannot be set to it", o.Value, o.Name), ""
+		}
 		if !ok {
 			return v, fmt.Sprintf("%q is no integer, so %s cannot be set to it", o.Value, o.Name), ""
 		}
@@ -310,6 +313,9 @@ func parseOverride(o Override, lets, maybes []string) (v setValue, problem, hint
 	}
 	words := dsl.SettingWords(o.Name)
 	n, ok := parseInt(o.Value)
+	if slices.Contains(words, "number") && tooLarge(o.Value) {
+		return v, fmt.Sprintf("%s is too large a number, so %s cannot be set to it", o.Value, o.Name), ""
+	}
 	if !ok || !slices.Contains(words, "number") {
 		return v, fmt.Sprintf("%s cannot be set to %q", o.Name, o.Value), o.Name + " takes " + orList(words)
 	}
@@ -369,10 +375,19 @@ func checkSetting(i int32, n int64) string {
 	return ""
 }
 
+// maxDigits is how long a number from outside may be: what has so many digits is an int64 and leaves room to count on.
+const maxDigits = 18
+
+// tooLarge tells whether a text is an integer that parseInt does not take.
+func tooLarge(s string) bool {
+	digits := strings.TrimPrefix(s, "-")
+	return len(digits) > maxDigits && strings.Trim(digits, "0123456789") == ""
+}
+
 // parseInt reads a decimal integer as the language writes it: digits, with a minus before them at most.
 func parseInt(s string) (int64, bool) {
 	digits := strings.TrimPrefix(s, "-")
-	if digits == "" || len(digits) > 18 {
+	if digits == "" || len(digits) > maxDigits {
 		return 0, false
 	}
 	var n int64

@@ -73,6 +73,9 @@ A script with errors in its shape is left as it is.`,
   dlock fmt --check scenarios`,
 		ValidArgsFunction: completeFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if check && write {
+				return errors.New("--check changes nothing and -w writes; leave one of them out")
+			}
 			if len(args) == 0 {
 				args = []string{stdinName}
 			}

@@ -291,6 +291,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var number *strconv.NumError
 	switch {
+	case errors.As(err, &invalid) && errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("--%s cannot be %s: it is too large", invalid.GetFlag().Name, invalid.GetValue())
 	case errors.As(err, &invalid) && errors.As(err, &number):
 		return fmt.Errorf("--%s must be a number, not %q", invalid.GetFlag().Name, invalid.GetValue())
 	case errors.As(err, &invalid):

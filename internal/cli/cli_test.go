@@ -251,3 +251,44 @@ func TestNothingToEmitIsNoSuccess(t *testing.T) {
 		t.Errorf("it ends with %d: %s", code, err)
 	}
 }
+
+// What cannot be meant is refused, whichever command it is said to.
+func TestContradictionsAreUsage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	put(t, "f.dlk", "let stall = 3\nat 0 A acquire ttl 5\nat stall A release\nrun \"one\" {\n}\nrun \"two\" {\n}\nsweep \"three\" over stall in 1..2 {\n}\n")
+	put(t, "open.dlk", openStall)
+	tests := []struct {
+		args []string
+		say  string
+	}{
+		{[]string{"compare", "f.dlk", "stall=3,stall=4", "two"}, "stall=3,stall=4: stall is set twice"},
+		{[]string{"compare", "f.dlk", "one,stall=3,stall=3", "two"}, "stall is set twice"},
+		{[]string{"compare", "f.dlk", "nix", "two"}, `there is no run "nix"; there is "one", "two"`},
+		{[]string{"compare", "f.dlk", "three", "two"}, `"three" is a sweep`},
+		{[]string{"why", "f.dlk", "--run", "three"}, `"three" is a sweep`},
+		{[]string{"matrix", "f.dlk", "--with", "stall=3,stall=4"}, "stall is set twice"},
+		{[]string{"matrix", "f.dlk", "--over", "stall=3", "--over", "stall=4"}, "stall is set twice"},
+		{[]string{"matrix", "f.dlk", "--with", "zz=1"}, "no schedule takes zz=1: "},
+		{[]string{"matrix", "f.dlk", "--over", "fencing=on,zz"}, "no schedule takes fencing=zz: "},
+		{[]string{"matrix", "f.dlk", "--causes", "--with", "zz=1"}, "no schedule takes zz=1: "},
+		{[]string{"fmt", "--check", "-w", "f.dlk"}, "--check changes nothing and -w writes"},
+		{[]string{"explore", "open.dlk", "--law", ""}, `there is no law ""`},
+		{[]string{"explore", "open.dlk", "--law", "overlap,"}, `there is no law ""`},
+		{[]string{"why", "f.dlk", "--law", ""}, `there is no law ""`},
+		{[]string{"run", "f.dlk", "--set", "stall=99999999999999999999"}, "99999999999999999999 is too large a number"},
+		{[]string{"run", "f.dlk", "--set", "servers=99999999999999999999"}, "99999999999999999999 is too large a number"},
+		{[]string{"sweep", "f.dlk", "--over", "stall=1..99999999999999999999"}, "99999999999999999999 is too large a number"},
+		{[]string{"explore", "open.dlk", "--limit", "99999999999999999999"}, "--limit cannot be 99999999999999999999: it is too large"},
+	}
+	for _, tt := range tests {
+		code, out, err := invoke(t, tt.args...)
+		if code != int(unusable) || out != "" || !strings.Contains(err, tt.say) {
+			t.Errorf("dlock %q ends with %d, prints %q and says %s", tt.args, code, out, err)
+		}
+	}
+	// A configuration that some schedule takes is noted where it has no place.
+	put(t, "other.dlk", "let zz = 1\nat zz A acquire ttl 5\n")
+	if code, out, err := invoke(t, "matrix", ".", "--with", "zz=1"); code != 0 || !strings.Contains(out, "nothing in the file is named") {
+		t.Errorf("it ends with %d: %s%s", code, out, err)
+	}
+}

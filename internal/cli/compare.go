@@ -89,9 +89,6 @@ func (a *app) compare(ctx context.Context, s *source, configurations []string, r
 			return err
 		}
 		r := got.Items[0].Run
-		if r == nil {
-			return fmt.Errorf("%q is a sweep; compare takes runs", name[0])
-		}
 		if r.Inconclusive() {
 			a.fail(failf(inconclusive, "%s: a limit was reached at tick %d; what comes after is not known", text, r.Record.Last))
 		}
@@ -136,10 +133,20 @@ func baseRun(s *dsl.Script, run string) (string, error) {
 
 // configuration reads "fencing=off,servers=3", "fenced" or "fenced,stall=3".
 func configuration(s *dsl.Script, base, text string) (only []string, over []compile.Override, err error) {
-	names := runNames(s)
+	var names, sweeps []string
+	for _, b := range s.Blocks {
+		if b.Kind == dsl.SweepBlock {
+			sweeps = append(sweeps, b.Name)
+		} else {
+			names = append(names, b.Name)
+		}
+	}
 	for i, part := range strings.Split(text, ",") {
 		if i == 0 && (slices.Contains(names, part) || !strings.Contains(part, "=")) {
-			if !slices.Contains(names, part) {
+			switch {
+			case slices.Contains(sweeps, part):
+				return nil, nil, fmt.Errorf("%q is a sweep, and this is about runs", part)
+			case !slices.Contains(names, part):
 				return nil, nil, noRun(part, names)
 			}
 			base = part
@@ -150,6 +157,9 @@ func configuration(s *dsl.Script, base, text string) (only []string, over []comp
 			return nil, nil, err
 		}
 		over = append(over, o)
+	}
+	if err := setOnce(over); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", text, err)
 	}
 	if base != "" {
 		only = []string{base}

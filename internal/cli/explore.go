@@ -156,7 +156,7 @@ func (x *exploration) usage(cmd *cobra.Command, args []string) (scripts []string
 	if x.list, err = x.over.list(cmd); err != nil {
 		return nil, err
 	}
-	if x.law != "" {
+	if cmd.Flags().Changed("law") {
 		for word := range strings.SplitSeq(x.law, ",") {
 			laws, err := lawsNamed(strings.TrimSpace(word))
 			if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -89,6 +90,9 @@ func columnsOf(axes, single []string) ([][]compile.Override, error) {
 				column = append(column, o)
 			}
 		}
+		if err := setOnce(column); err != nil {
+			return nil, fmt.Errorf("--with %s: %w", text, err)
+		}
 		all = append(all, column)
 	}
 	if len(all) > maxConfigurations {
@@ -127,6 +131,9 @@ func configurations(axes []string) ([][]compile.Override, error) {
 		axis, err := study.ParseAxis(text)
 		if err != nil {
 			return nil, fmt.Errorf("--over %w", err)
+		}
+		if err := setOnce(append(slices.Clone(all[0]), compile.Override{Name: axis.Name})); err != nil {
+			return nil, fmt.Errorf("--over %s: %w", text, err)
 		}
 		var values []string
 		for _, it := range axis.Items {
@@ -199,6 +206,8 @@ func (a *app) matrix(ctx context.Context, found []input, columns [][]compile.Ove
 	}
 	bar := a.progress("runs")
 	defer bar.stop()
+	useless := make([]error, len(columns)) // why no row so far takes a configuration
+	taken := make([]bool, len(columns))
 	for i, r := range rows {
 		row := report.GridRow{Name: r.s.name, Title: r.s.script.Title}
 		if r.run != "" {
@@ -206,8 +215,14 @@ func (a *app) matrix(ctx context.Context, found []input, columns [][]compile.Ove
 		}
 		for j, over := range columns {
 			cell, err := a.cell(ctx, r.s, over, row.Runs)
-			if err != nil {
+			var no *noPlaceError
+			switch {
+			case errors.As(err, &no):
+				useless[j] = fmt.Errorf("no schedule takes %s: %w", grid.Columns[j], no)
+			case err != nil:
 				return nil, err
+			default:
+				taken[j] = true
 			}
 			row.Cells = append(row.Cells, cell)
 			bar.at(int64(i*len(columns)+j+1), int64(len(rows)*len(columns)))
@@ -219,8 +234,19 @@ func (a *app) matrix(ctx context.Context, found []input, columns [][]compile.Ove
 		}
 		grid.Rows = append(grid.Rows, row)
 	}
+	for j, err := range useless {
+		if err != nil && !taken[j] {
+			return nil, err
+		}
+	}
 	return grid, nil
 }
+
+// noPlaceError says why a script cannot be run under a configuration.
+type noPlaceError struct{ summary string }
+
+// Error gives the summary of the first fault.
+func (e *noPlaceError) Error() string { return e.summary }
 
 // runsOf lists the runs of a script, one without a name if it has no blocks.
 func runsOf(s *dsl.Script) []string {
@@ -236,15 +262,15 @@ func runsOf(s *dsl.Script) []string {
 	return names
 }
 
-// cell runs one script under one configuration. A configuration that the script has no place for is noted in the table:
-// not every script has every let.
+// cell runs one script under one configuration. A configuration that the script has no place for is noted in the table,
+// since not every script has every let, and is a noPlaceError too.
 func (a *app) cell(ctx context.Context, s *source, over []compile.Override, only []string) (report.GridCell, error) {
 	script, over := guarded(s.script, over)
 	st, ds := study.New(script, over)
 	if st == nil {
 		for _, d := range ds {
 			if d.Severity == dsl.Error {
-				return report.GridCell{Note: d.Summary}, nil
+				return report.GridCell{Note: d.Summary}, &noPlaceError{d.Summary}
 			}
 		}
 	}

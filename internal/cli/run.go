@@ -48,12 +48,17 @@ func (o *overrides) list(cmd *cobra.Command) ([]compile.Override, error) {
 		}
 		list = append(list, one)
 	}
+	return list, setOnce(list)
+}
+
+// setOnce refuses a configuration that says two things about one name.
+func setOnce(list []compile.Override) error {
 	for i, one := range list {
 		if slices.ContainsFunc(list[:i], func(p compile.Override) bool { return p.Name == one.Name }) {
-			return nil, fmt.Errorf("%s is set twice", one.Name)
+			return fmt.Errorf("%s is set twice", one.Name)
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // override reads NAME=VALUE.

@@ -38,7 +38,10 @@ the reruns showed.`,
 			if err != nil {
 				return err
 			}
-			laws, err := lawsNamed(law)
+			var laws []audit.Law
+			if cmd.Flags().Changed("law") {
+				laws, err = lawsNamed(law)
+			}
 			if err != nil {
 				return err
 			}
@@ -110,9 +113,6 @@ func lawWords() []string {
 }
 
 func lawsNamed(word string) ([]audit.Law, error) {
-	if word == "" {
-		return nil, nil
-	}
 	for l := range audit.NumLaws {
 		if l.String() == word {
 			return []audit.Law{l}, nil
