@@ -49,6 +49,9 @@ func (s *shrinker) entitle() {
 		}
 		return r
 	}, s.name[strings.LastIndexAny(s.name, `/\`)+1:])
+	if from == "-" {
+		from = "standard input"
+	}
 	head := "scenario " + quoted("a schedule that breaks "+strings.Join(laws, " and ")+", shrunk from "+from)
 	s.doc.lead = nil
 	for _, n := range s.doc.list {

@@ -377,6 +377,7 @@ func TestTitleOfWhatIsLeft(t *testing.T) {
 	for name, want := range map[string]string{
 		"/a/b/c.dlk":  "a schedule that breaks stale-write, shrunk from c.dlk",
 		`a\"d".dlk`:   `a schedule that breaks stale-write, shrunk from "d".dlk`,
+		"-":           "a schedule that breaks stale-write, shrunk from standard input",
 		"a\n\x00b":    "a schedule that breaks stale-write, shrunk from a??b",
 		"\xff\xfe.go": "a schedule that breaks stale-write, shrunk from ??.go",
 	} {

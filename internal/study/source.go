@@ -145,8 +145,17 @@ func fillHoles(lines []string, holes []compile.FamilyHole, choice []int64) {
 				text = "+" + text
 			}
 		}
-		*line = before + text + (*line)[to:]
+		after := (*line)[to:]
+		if opened, closed := strings.CutSuffix(before, "("); closed && text[0] != '-' && strings.HasPrefix(after, ")") && !endsWord(opened) {
+			before, after = opened, after[1:] // they held the hole together, and a number needs none
+		}
+		*line = before + text + after
 	}
+}
+
+// endsWord tells whether a text ends with a name, so that a parenthesis behind it belongs to a call.
+func endsWord(s string) bool {
+	return s != "" && (s[len(s)-1] == '_' || s[len(s)-1] >= '0' && s[len(s)-1] <= '9' || s[len(s)-1]|0x20 >= 'a' && s[len(s)-1]|0x20 <= 'z')
 }
 
 // column turns a column in characters, from 1, into a place in bytes.
