@@ -209,7 +209,7 @@ func (r *exprReader) operand(t *term) Expr {
 	case ref.Setting && r.where && t.Name == "horizon":
 		r.c.fault(CodeSettingRef, at, "`horizon` has no place in `where`", "By default it follows from the last tick of all members, so it cannot say which of them there are.", "compare the lets that the ticks are made of")
 	case ref.Setting && !numericSetting(t.Name):
-		r.c.fault(CodeSettingRef, at, "the setting "+quote(t.Name)+" is not a number", "A condition compares numbers: servers, quorum, lock-delay, horizon.", "")
+		r.c.fault(CodeSettingRef, at, notANumber(t.Name), conditionsCompare, wordHint)
 	case !ref.Setting:
 		r.c.refs = append(r.c.refs, nameRef{name: t.Name, at: at, scope: r.c.top().scope, also: r.also, maybe: r.where})
 	}

@@ -58,6 +58,8 @@ func (f *file) unexpected(r *row, pos lexer.Position, message string) {
 		f.syntaxFault(r, CodeSyntax, at, "expected `at` or `every` after "+quote(before.Value)+", found "+found, "", hint)
 	case i == 1 && isSetting(before.Value):
 		f.syntaxFault(r, CodeSyntax, at, "expected a value after "+quote(before.Value)+", found "+found, "", "it takes "+values(SettingWords(before.Value)))
+	case want != "" && i > 1 && strings.Contains(comparisons, " "+before.Value+" ") && isSetting(r.tokens[i-2].Value) && !numericSetting(r.tokens[i-2].Value):
+		f.syntaxFault(r, CodeSettingRef, f.tokenSpan(r.tokens[i-2]), notANumber(r.tokens[i-2].Value), conditionsCompare, wordHint)
 	case want != "":
 		hint := strayHint(r, i)
 		if want == wantText && i < len(r.tokens) && r.tokens[i].Type == tokIdent {
@@ -68,6 +70,17 @@ func (f *file) unexpected(r *row, pos lexer.Position, message string) {
 		f.syntaxFault(r, CodeSyntax, at, "unexpected "+found, "The line would be complete before it.", strayHint(r, i))
 	}
 }
+
+// comparisons are the operators that a condition compares with.
+const comparisons = " == != < <= > >= "
+
+// What is said about a setting whose values are words, where a condition names it.
+const (
+	conditionsCompare = "A condition compares numbers: servers, quorum, lock-delay, horizon."
+	wordHint          = "set it in a run or sweep block, and claim there what holds with it"
+)
+
+func notANumber(setting string) string { return "the setting " + quote(setting) + " is not a number" }
 
 const wantText = "a text in quotes"
 
