@@ -15,7 +15,7 @@ var provoke = map[string]string{
 	CodeNestingTooDeep:    "let x = " + strings.Repeat("(", MaxNesting+1) + "1" + strings.Repeat(")", MaxNesting+1) + "\n",
 	CodeTooManyBlocks:     numbered("run \"r%\" {\n}\n", MaxBlocks+1),
 	CodeTooManyClients:    numbered("at 0 A% read\n", MaxClients+1),
-	CodeTextTooLong:       "scenario \"" + strings.Repeat("x", MaxTextLength) + "\"\n",
+	CodeTextTooLong:       "scenario \"" + strings.Repeat("x", MaxTextLength+1) + "\"\n",
 	CodeNotUTF8:           "# \xff\n",
 }
 

@@ -9,7 +9,7 @@ const (
 	MaxNesting    = 50      // blocks inside blocks; parentheses inside parentheses
 	MaxBlocks     = 1_000   // run, sweep and explore blocks; each is checked against every let
 	MaxNameLength = 64      // bytes: columns of a transcript stay readable
-	MaxTextLength = 4_096   // bytes of one text in quotes
+	MaxTextLength = 4_096   // bytes of one text, between its quotes
 	MaxClients    = 1_000   // clients that act in one file
 	MaxServers    = 1_000   // lock servers
 )

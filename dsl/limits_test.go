@@ -71,7 +71,7 @@ func TestLimitsAreExact(t *testing.T) {
 		"blocks":      numbered("run \"r%\" {\n}\n", MaxBlocks),
 		"clients":     numbered("at 0 A% read\n", MaxClients),
 		"name":        "at 0 " + strings.Repeat("A", MaxNameLength) + " read\n",
-		"text":        "scenario \"" + strings.Repeat("x", MaxTextLength-2) + "\"\n",
+		"text":        "scenario \"" + strings.Repeat("x", MaxTextLength) + "\"\n",
 		"line":        "at 0" + strings.Repeat("+1", MaxLineTokens/2-2) + " A read\n",
 		"nesting":     "at 0 A read {\n" + strings.Repeat("+1 read {\n", MaxNesting-1) + strings.Repeat("}\n", MaxNesting),
 		"servers":     "servers 1000\nat 0 s1000 crash\n",

@@ -11,7 +11,7 @@ import (
 
 // checkString finds escapes that the language does not have.
 func (f *file) checkString(r *row, t lexer.Token) bool {
-	if len(t.Value) > MaxTextLength {
+	if len(t.Value)-len(`""`) > MaxTextLength {
 		f.syntaxFault(r, CodeTextTooLong, f.tokenSpan(t), fmt.Sprintf("a text has at most %d bytes", MaxTextLength), "", "shorten it")
 		return false
 	}
