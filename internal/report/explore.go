@@ -65,7 +65,7 @@ func quietExplore(p *page, e *study.Explore) {
 	p.add(heading, mark(bold, exploreName(e.Name)))
 	incomplete(p, e)
 	if e.Members.Sign() == 0 {
-		claims(p, e.Claims, true)
+		claimsIn(p, e.Claims, true, choicesOf(e))
 		return
 	}
 	var parts []string
@@ -79,7 +79,7 @@ func quietExplore(p *page, e *study.Explore) {
 		said = list(parts, "and")
 	}
 	p.add(para, say(members(e.Members)+": "+said+"."))
-	claims(p, e.Claims, true)
+	claimsIn(p, e.Claims, true, choicesOf(e))
 }
 
 // members writes a count of members.
@@ -118,7 +118,7 @@ func explorePage(p *page, e *study.Explore, only []audit.Law, o Options) {
 	incomplete(p, e)
 	holesTable(p, e)
 	if e.Members.Sign() == 0 {
-		claims(p, e.Claims, false)
+		claimsIn(p, e.Claims, false, choicesOf(e))
 		return
 	}
 	p.add(para, say(proof(e)))
@@ -133,11 +133,15 @@ func explorePage(p *page, e *study.Explore, only []audit.Law, o Options) {
 			p.add(section, mark(bold, "No member breaks "+l.String()))
 		}
 	}
-	claims(p, e.Claims, false)
+	claimsIn(p, e.Claims, false, choicesOf(e))
 }
 
 // holesTable lists what is open, and how many values each hole has.
 func holesTable(p *page, e *study.Explore) {
+	if len(e.Holes) == 0 && !e.Ties {
+		p.add(para, say("Nothing is open: there is one member."))
+		return
+	}
 	g := p.grid("open", ">values", "")
 	for i := range e.Holes {
 		h := &e.Holes[i]
@@ -145,9 +149,6 @@ func holesTable(p *page, e *study.Explore) {
 	}
 	if e.Ties {
 		g.row(say("ties"), say(""), say("who goes first, at every tick in which several act"))
-	}
-	if len(g.rows) == 0 {
-		g.row(say("nothing"), say(""), say("there is one member"))
 	}
 }
 
@@ -238,7 +239,7 @@ func proof(e *study.Explore) string {
 		s += " None was sampled: they were counted, those together that are equal from some point on."
 	}
 	if e.Slices > 1 {
-		s += " " + count(e.Slices, "slice") + plural(enumerated, ", one for each value of the hole that is tried value by value.",
+		s += " " + study.Grouped(big.NewInt(e.Slices)) + " slices" + plural(enumerated, ", one for each value of the hole that is tried value by value.",
 			", one for each choice of the "+number(enumerated)+" holes that are tried value by value.")
 	}
 	return s
@@ -310,6 +311,11 @@ func outcomes(p *page, e *study.Explore) {
 		g.row(say(study.Grouped(c.Members)), say(value(c.Final)), laws, say(smallest))
 	}
 	p.more(len(e.Classes), "outcome")
+}
+
+// choicesOf names the members of a block.
+func choicesOf(e *study.Explore) func([]study.Value) string {
+	return func(at []study.Value) string { return choicesText(e, at) }
 }
 
 // choicesText writes what was chosen in a member.

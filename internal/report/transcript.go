@@ -316,7 +316,10 @@ func (t *teller) laws(p *page) {
 func holds(c *study.Claim) bool { return !c.Unchecked && !c.Inconclusive && !c.Failed() }
 
 // claims lists what the file claims, with verdicts, or only what does not hold.
-func claims(p *page, list []study.Claim, onlyBad bool) {
+func claims(p *page, list []study.Claim, onlyBad bool) { claimsIn(p, list, onlyBad, cellName) }
+
+// claimsIn does so for a block whose cells or members have names of their own.
+func claimsIn(p *page, list []study.Claim, onlyBad bool, named func([]study.Value) string) {
 	if len(list) == 0 || onlyBad && !slices.ContainsFunc(list, func(c study.Claim) bool { return !holds(&c) }) {
 		return
 	}
@@ -359,9 +362,9 @@ func claims(p *page, list []study.Claim, onlyBad bool) {
 		case c.Unchecked:
 			g.row(mark(dim, "unchecked"), say(text), say(""))
 		case c.Inconclusive:
-			g.row(mark(bad, "UNDECIDED"), say(text), say(claimWhy(c)))
+			g.row(mark(bad, "UNDECIDED"), say(text), say(claimWhy(c, named)))
 		case !c.OK:
-			g.row(mark(bad, "FAILS"), say(text), say(claimWhy(c)))
+			g.row(mark(bad, "FAILS"), say(text), say(claimWhy(c, named)))
 		case c.Vacuous != "":
 			g.row(mark(bad, "VACUOUS"), say(text), say("it could not have failed: "+c.Vacuous))
 		default:
@@ -394,24 +397,41 @@ func claimText(c *study.Claim) string {
 	return c.Expect.Source
 }
 
-func claimWhy(c *study.Claim) string {
+func claimWhy(c *study.Claim, named func([]study.Value) string) string {
 	var parts []string
-	if c.Got != "" {
+	switch {
+	case c.Held != nil && c.Got != "":
+		parts = append(parts, "it is so "+c.Got)
+	case c.Got != "":
 		parts = append(parts, "got: "+c.Got)
 	}
-	var cells []string
+	type same struct { // cells in which the same was there instead
+		got   string
+		cells []string
+	}
+	var all []same
 	for _, f := range c.Cells {
-		switch {
-		case c.Held != nil:
-			parts = append(parts, "as with "+cellName(f.At))
-		case f.Got == c.Got:
-			cells = append(cells, cellName(f.At))
-		default:
-			cells = append(cells, cellName(f.At)+prefixed(" gives ", f.Got))
+		if c.Held != nil {
+			parts = append(parts, "as with "+named(f.At))
+			continue
+		}
+		at := slices.IndexFunc(all, func(s same) bool { return s.got == f.Got })
+		if at < 0 {
+			at = len(all)
+			all = append(all, same{got: f.Got})
+		}
+		all[at].cells = append(all[at].cells, named(f.At))
+	}
+	var cells []string
+	for _, s := range all {
+		if s.got == c.Got {
+			cells = append(cells, strings.Join(s.cells, "; "))
+		} else {
+			cells = append(cells, s.got+" with "+strings.Join(s.cells, "; "))
 		}
 	}
-	if c.Broken > int64(len(cells)) && len(cells) > 0 {
-		cells = append(cells, "…")
+	if more := c.Broken - int64(len(c.Cells)); more > 0 && len(cells) > 0 {
+		cells = append(cells, "and "+number(more)+" more")
 	}
 	if c.Broken > 0 {
 		parts = append(parts, "in "+count(c.Broken, "cell")+prefixed(": ", strings.Join(cells, "; ")))

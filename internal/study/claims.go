@@ -243,7 +243,7 @@ func (j *judge) insteadOf(c *statement, t engine.Tick) string {
 		return fmt.Sprintf("at %d %s has: %s", t, name, strings.Join(heard, ", "))
 	}
 	if i := j.first(c.client, c.outcome, anyTick); i != engine.None {
-		return fmt.Sprintf("that is at %d", j.rec.Events[i].At.Tick)
+		return fmt.Sprintf("%s is %s at %d", name, outcomePhrase(c.outcome), j.rec.Events[i].At.Tick)
 	}
 	return fmt.Sprintf("%s is never %s", name, outcomePhrase(c.outcome))
 }

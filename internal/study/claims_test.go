@@ -31,7 +31,7 @@ expect at 13 nobody believes   # got: at 13 A and B believe
 expect at 17 nobody believes   # ok
 expect at 0 A granted          # ok
 expect at 1 A granted          # got: at 1 A has: read heard
-expect at 5 A granted          # got: that is at 0
+expect at 5 A granted          # got: A is granted at 0
 expect at 5 A denied           # got: A is never denied
 expect at 16 A accepted        # ok
 expect at 16 A rejected        # got: at 16 A has: append accepted
