@@ -458,6 +458,20 @@ func borderKey(e *study.Explore) string {
 	return s
 }
 
+// neighbours writes neighbouring values of a hole: those of a range by its ends, those of a list one by one.
+func neighbours(values []study.Value) string {
+	n := make([]int64, len(values))
+	texts := make([]string, len(values))
+	for i, v := range values {
+		n[i], texts[i] = v.N, v.Text()
+	}
+	last := len(n) - 1
+	if last >= maxListedValues || last > 0 && rises(n) && (last > 1 || n[1] == n[0]+1) {
+		return texts[0] + ".." + texts[last]
+	}
+	return strings.Join(texts, ", ")
+}
+
 // stretches tells the border of one open number: the values between which nothing changes.
 func stretches(p *page, e *study.Explore) {
 	b := e.Border
@@ -489,11 +503,7 @@ func stretches(p *page, e *study.Explore) {
 			p.add(para, mark(dim, "and more; --format json has all"))
 			return
 		}
-		at := values[i].Text()
-		if j-i > 1 {
-			at += ".." + values[j-1].Text()
-		}
-		row := []span{say(at), mark(good, "no law is broken"), say("")}
+		row := []span{say(neighbours(values[i:j])), mark(good, "no law is broken"), say("")}
 		switch {
 		case c.Members.Sign() == 0:
 			row[1] = mark(dim, "no member")

@@ -211,3 +211,18 @@ func TestExploreJSON(t *testing.T) {
 		t.Error("no member breaks overlap, and there is a witness")
 	}
 }
+
+// The values of a list are no range, and between them lie none that were looked at.
+func TestNeighbours(t *testing.T) {
+	for want, n := range map[string][]int64{
+		"7": {7}, "3..4": {3, 4}, "3, 5": {3, 5}, "3, 5, 9": {3, 5, 9}, "0..10": {0, 5, 10}, "5, 3": {5, 3}, "-2, 7, 1": {-2, 7, 1},
+	} {
+		var values []study.Value
+		for _, v := range n {
+			values = append(values, study.Value{Name: "k", N: v})
+		}
+		if got := neighbours(values); got != want {
+			t.Errorf("%v is written as %q, want %q", n, got, want)
+		}
+	}
+}
