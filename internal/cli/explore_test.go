@@ -69,6 +69,31 @@ explore "open" {
 }
 `
 
+// threeClients is the yardstick of three clients as large as walking can be waited for: 236,896 members.
+const threeClients = `let stall = any 0..5
+let b = any 0..4
+let c = any 0..4
+at 0 A acquire ttl 4 retry every 1 {
+  +1 read
+  +2 + stall append "A"
+  +3 + stall release
+}
+at b B acquire ttl 4 retry every 1 {
+  +1 read
+  +2 append "B"
+  +3 release
+}
+at c C acquire ttl 4 retry every 1 {
+  +1 read
+  +2 append "C"
+  +3 release
+}
+explore "three" {
+  ties any
+  expect stale-write in 40152
+}
+`
+
 func openFamily(t *testing.T, name string, text []byte) *study.Study {
 	t.Helper()
 	script, ds := dsl.Parse(name, text)
@@ -149,6 +174,9 @@ func TestBruteAgrees(t *testing.T) {
 	}
 	texts := map[string][]byte{"families.dlk": []byte(families), "same.dlk": []byte(sameText)}
 	names := []string{"families.dlk", "same.dlk"}
+	if !testing.Short() {
+		names, texts["three.dlk"] = append(names, "three.dlk"), []byte(threeClients)
+	}
 	for _, name := range files {
 		if filepath.Base(name) == "three-clients.dlk" {
 			continue // millions of members
