@@ -51,11 +51,16 @@ func comparison(runs []*study.Run, labels []string, o Options) *page {
 	lines, cut := align(runs)
 	different := slices.DeleteFunc(slices.Clone(lines), func(c compared) bool { return c.same() })
 	p.add(section, mark(bold, "What differs"))
-	if len(different) == 0 && sameFinal(runs) && sameLaws(runs) {
-		p.add(para, say("Nothing: the runs are the same, line by line."))
-		return p
-	}
 	rows := differences(runs, different)
+	if len(rows) == 0 {
+		var more int
+		rows, more = untold(runs)
+		if len(rows) == 0 {
+			p.add(para, say("Nothing: the runs are the same, line by line."))
+			return p
+		}
+		p.add(para, say("No line of what happens, but the lock's own history"+unlisted(more)+":"))
+	}
 	if side := (o.width() - len(indent) - factWidth(rows) - gap*len(runs)) / len(runs); side >= minSide {
 		sideBySide(p, rows, names, side)
 	} else {
@@ -124,6 +129,66 @@ func differences(runs []*study.Run, lines []compared) []fact {
 	}
 	return facts
 }
+
+// untold tells how the lock's history differs where every line of what happens is the same: by its leases, as with other
+// tokens for an attempt that is denied, or by what only the record of votes has.
+func untold(runs []*study.Run) (facts []fact, more int) {
+	most, votes := 0, false
+	for _, r := range runs[1:] {
+		d := study.Diff(runs[0], r)
+		votes = votes || !d.Lock
+	}
+	for _, r := range runs {
+		most = max(most, len(r.Record.Leases))
+	}
+	for i := range most {
+		var f fact
+		told := map[string]bool{}
+		for _, r := range runs {
+			if i >= len(r.Record.Leases) {
+				f.in, told[""] = append(f.in, cell{mark(dim, "is not there")}), true
+				continue
+			}
+			l := &r.Record.Leases[i]
+			lives := "token " + number(l.Token) + ", " + interval(l.Start.Tick, l.End.Tick) + " on " + serverList([]int32{l.Server})
+			if f.who == "" {
+				f.tick, f.who, f.what = number(l.Start.Tick), safe(r.Record.Program.Clients[l.Client]), "lease"
+			}
+			f.in, told[lives] = append(f.in, cell{say(lives)}), true
+		}
+		if len(told) == 1 {
+			continue
+		}
+		if len(facts) == maxUntold {
+			more++
+			continue
+		}
+		facts = append(facts, f)
+	}
+	if len(facts) == 0 && votes {
+		f := fact{what: "votes"}
+		for i := range runs {
+			words := "as in the first"
+			if d := study.Diff(runs[0], runs[i]); !d.Lock {
+				words = "cast or heard otherwise"
+			}
+			f.in = append(f.in, cell{say(words)})
+		}
+		facts = append(facts, f)
+	}
+	return facts, more
+}
+
+// unlisted says how many leases more there are than stand below.
+func unlisted(more int) string {
+	if more == 0 {
+		return ""
+	}
+	return " (" + count(more, "lease") + " more than stand here)"
+}
+
+// maxUntold is how many leases are listed that differ where nothing else does: the first few show what it is about.
+const maxUntold = 10
 
 // brokenCell lists the laws that are broken, or says that none is.
 func brokenCell(counts *[audit.NumLaws]int64) cell {
