@@ -20,6 +20,9 @@ func (t *teller) because(f *audit.Finding) string {
 		if o := t.overlapOf(f); o != nil {
 			return t.cause(o)
 		}
+		if 2*t.settings().Quorum > t.settings().Servers {
+			return "" // any two quorums share a server; its overlap is beyond those that are listed
+		}
 		return ", because " + number(t.settings().Quorum) + " of " + number(t.settings().Servers) + " votes are no majority"
 	case audit.DoubleBelief:
 		for _, c := range [...]int32{f.Other, f.Client} {

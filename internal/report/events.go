@@ -534,6 +534,9 @@ func (t *teller) explainFault(e *engine.Event, s *engine.Step, h *happening) {
 	case engine.ServerRestart:
 		h.outcome = "up"
 		h.why = [...]string{"with all it knew", "without its lease", "without its lease and its token counter"}[s.Restart]
+		if len(t.servers(s)) > 1 {
+			h.why = [...]string{"with all they knew", "without their leases", "without their leases and their token counters"}[s.Restart]
+		}
 	case engine.ServerClock, engine.ClientClock:
 		h.outcome = "jumps"
 		if s.ClockStop {

@@ -103,6 +103,10 @@ func (t *teller) holdEnd(client int32, when engine.Tick, token int64) (string, e
 			granted = true
 		}
 	}
+	for i := range t.rec.Leases { // a renewal can take the lock, too
+		l := &t.rec.Leases[i]
+		granted = granted || l.Client == client && l.Attempt == engine.None && l.Start.Tick <= when
+	}
 	if !granted {
 		return "it was never granted the lock", engine.Forever
 	}

@@ -253,6 +253,11 @@ at 1 B acquire ttl 20 as "job"
 at 2 B release
 at 3 C acquire ttl 20
 `, "at 2 B, which shares the owner id of A's lease, released it", ""},
+		"servers that come up together": {`
+at 0 A acquire ttl 20
+at 2 s1 s2 crash
+at 3 s1 s2 restart empty
+`, "without their leases", "without its lease"},
 		"its own release": {`
 at 0 A acquire ttl 20
 at 2 A release

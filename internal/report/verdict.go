@@ -163,7 +163,7 @@ func (t *teller) howLate(w *engine.WriteOp) string {
 	who := t.client(w.Client)
 	why, end := t.holdEnd(w.Client, w.Applied.Tick, w.Token)
 	if why == "" {
-		return who + " wrote with token " + number(w.Token) + " although a later grant had been used"
+		return who + " wrote with token " + number(w.Token) + " although a higher token had been used"
 	}
 	s := t.named(w.Client, why)
 	if end == engine.Forever {

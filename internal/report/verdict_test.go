@@ -197,6 +197,29 @@ at 1 A append "a" if checked
 at 9 A check
 at 9 A append "b" if checked
 `, []string{"At 9 A held its write back, because its last check did not say yes. 1 more write was held back before."}, ""},
+		"taken by a renewal alone": {`
+at 0 A acquire ttl 5 arrives never
+at 1 A renew ttl 5 recreate
+at 9 A append "a"
+`, []string{"at 9 A wrote without holding the lock: its lease ran out at 6"}, "never granted"},
+		"stale although its lease lives": {`
+quorum 2
+at 0 B acquire ttl 50 on s3 s4
+at 1 B release
+at 2 B acquire ttl 50 on s3 s4
+at 3 A acquire ttl 50 on s1 s2
+at 4 B write "b"
+at 5 A write "a"
+`, []string{"token 2", "2 of 5 votes are no majority"}, "later grant had"},
+		"stale under a living lease of the earlier grant": {`
+quorum 2
+at 0 A acquire ttl 50 on s1 s2
+at 0 B acquire ttl 50 on s3 s4
+at 1 B release
+at 2 B acquire ttl 50 on s3 s4
+at 4 B write "b"
+at 5 A write "a"
+`, []string{"A wrote with token 1 although a higher token had been used"}, "later grant"},
 		"held back without a check": {`
 at 0 A acquire ttl 9
 at 1 A append "a" if checked
