@@ -6,8 +6,9 @@ import "dlock/engine"
 const (
 	// MaxTick bounds every time and duration of a schedule, so that sums of a few of them cannot overflow an int64.
 	MaxTick engine.Tick = 1_000_000_000
-	// MaxFirings bounds how often the "every" lines of one run fire in all; the engine does no more than that in a run.
-	MaxFirings = engine.MaxWork
+	// MaxFirings bounds how often the "every" lines of one run fire in all. With the step that each does, that is half of
+	// what a run may do, so that a file with so many still comes to its end.
+	MaxFirings = engine.MaxWork / 2
 	// MaxCells bounds the cells of all sweeps of a file, and the slices and values of its families with them: at a few
 	// microseconds a cell they take about a minute.
 	MaxCells = 10_000_000
