@@ -108,7 +108,7 @@ func TestVerdict(t *testing.T) {
 		"alone":    {onlyA, []string{`"A" is left, by the one write that was accepted.`, "The lock did its work"}},
 		"unfenced": {pauseWorld(engine.FencingOff), []string{`"A" is left because A wrote over work that B had finished`, "A's lease ran out at 10 while A was paused", "computed from its read at 1, without B's work", "innocent: not one pair of its 10 leases overlaps", "The fault is the resource's: it took token 1 after token 2"}},
 		"fenced":   {pauseWorld(engine.FencingOn), []string{`"B" is left`, "the resource refused A's write, because its token 1 is lower than token 2", "nothing that was finished is lost", "innocent"}},
-		"bypass":   {alone, []string{"at 16 A wrote without holding the lock: its lease ran out at 10", "nobody else was there to be hurt"}},
+		"bypass":   {alone, []string{"at 16 A wrote without holding the lock: its lease ran out at 10", "nobody else had been granted the lock"}},
 		"snapshot": {snapshot, []string{"what A wrote at 16 is lost: B appended to the copy that it had read at 15", "no write was stale", "guard version"}},
 		"deadlock": {forever, []string{"Nothing was written", "Deadlock: B asks from 2 to 20"}},
 		"lock":     {wiped, []string{"The fault is the lock's", "s1 forgot A's lease when it came up at 3"}},

@@ -353,7 +353,7 @@ func (t *teller) laterAccepted(w *engine.WriteOp) bool {
 func (t *teller) unharmed(f *audit.Finding) string {
 	w := at(t.rec.Writes, f.Index)
 	if w == nil {
-		return "It did no harm only because nobody else was there to be hurt by it."
+		return "It did no harm."
 	}
 	for i := range t.rec.Writes {
 		o := &t.rec.Writes[i]
@@ -368,8 +368,11 @@ func (t *teller) unharmed(f *audit.Finding) string {
 			rival = g
 		}
 	}
-	if rival == nil || t.ownGrantAfter(w, rival) {
-		return "It did no harm only because nobody else was there to be hurt by it."
+	switch {
+	case rival == nil:
+		return "It did no harm: nobody else had been granted the lock."
+	case t.ownGrantAfter(w, rival):
+		return "It did no harm: nobody else had been granted the lock since its own grant."
 	}
 	who := t.client(rival.Client)
 	return "It did no harm only because " + who + ", which was granted the lock at " + tick(rival.Heard.Tick) +

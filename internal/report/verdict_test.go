@@ -220,6 +220,13 @@ at 2 B acquire ttl 50 on s3 s4
 at 4 B write "b"
 at 5 A write "a"
 `, []string{"A wrote with token 1 although a higher token had been used"}, "later grant"},
+		"harmless after others, who were there": {`
+at 0  A acquire ttl 5
+at 5  B acquire ttl 5
+at 10 B append "b" if checked
+at 11 B append "b"
+at 12 A release
+`, []string{"It did no harm: nobody else had been granted the lock since its own grant."}, "was there"},
 		"held back without a check": {`
 at 0 A acquire ttl 9
 at 1 A append "a" if checked
