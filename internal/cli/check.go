@@ -27,7 +27,7 @@ fault with its place, the reason and what to do. Without a file it checks the fo
 Exit code 2 if there are errors; warnings alone are 0.`,
 		Example:           "  dlock check scenarios",
 		ValidArgsFunction: completeFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = defaultDir()
 			}
@@ -41,9 +41,16 @@ Exit code 2 if there are errors; warnings alone are 0.`,
 				if s == nil {
 					continue
 				}
-				if _, ds := study.Open(s.script, nil); a.diagnose(s, ds) {
+				_, ds := study.Open(s.script, nil)
+				if err := cmd.Context().Err(); err != nil {
+					return err
+				}
+				if a.diagnose(s, ds) {
 					good++
 				}
+			}
+			if err := cmd.Context().Err(); err != nil {
+				return err // an interrupted check has not seen all
 			}
 			if !quiet {
 				a.printf("%d of %s without errors\n", good, count(len(found), "script"))
@@ -72,7 +79,7 @@ A script with errors in its shape is left as it is.`,
 		Example: `  dlock fmt -w scenarios
   dlock fmt --check scenarios`,
 		ValidArgsFunction: completeFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if check && write {
 				return errors.New("--check changes nothing and -w writes; leave one of them out")
 			}
@@ -95,6 +102,9 @@ A script with errors in its shape is left as it is.`,
 				}
 				s := &source{name: filepath.ToSlash(in.name), text: text}
 				out, ds := dsl.Format(text, s.name)
+				if err := cmd.Context().Err(); err != nil {
+					return err // and no file is written
+				}
 				if !a.diagnose(s, ds) {
 					continue
 				}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -80,6 +81,8 @@ func Main(args []string, s Streams) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt kills
+	quiet := a.answerInterrupt(ctx)
+	defer quiet()
 
 	root := a.root()
 	root.SetArgs(args)
@@ -98,6 +101,32 @@ func newApp(s Streams) *app {
 	a.outFile, _ = s.Out.(*os.File)
 	a.errFile, _ = s.Err.(*os.File)
 	return a
+}
+
+// patience is how long an interrupted command may go on without a word.
+const patience = 300 * time.Millisecond
+
+// answerInterrupt says that an interrupt was heard, where the command does not end at once: a large file is read to its
+// end, and what was begun to be written is written. It ends with what it returns.
+func (a *app) answerInterrupt(ctx context.Context) (quiet func()) {
+	quit, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		select {
+		case <-quit:
+			return
+		case <-ctx.Done():
+		}
+		select {
+		case <-quit:
+		case <-time.After(patience):
+			fmt.Fprintln(a.err, "dlock: stopping; a second interrupt ends it at once")
+		}
+	}()
+	return func() {
+		close(quit)
+		<-gone
+	}
 }
 
 // end notes how a part of the command ended.
@@ -197,11 +226,14 @@ func printable(text string) string {
 // sink is a stream that swallows everything after its first error, so that printing needs no checks; the error is told
 // at the end.
 type sink struct {
+	mu  sync.Mutex
 	w   io.Writer
 	err error
 }
 
 func (s *sink) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.err == nil {
 		_, s.err = s.w.Write(p)
 	}

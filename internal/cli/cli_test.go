@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // invoke runs a command line in the working directory.
@@ -290,5 +291,32 @@ func TestContradictionsAreUsage(t *testing.T) {
 	put(t, "other.dlk", "let zz = 1\nat zz A acquire ttl 5\n")
 	if code, out, err := invoke(t, "matrix", ".", "--with", "zz=1"); code != 0 || !strings.Contains(out, "nothing in the file is named") {
 		t.Errorf("it ends with %d: %s%s", code, out, err)
+	}
+}
+
+// interrupting interrupts this process while its text is read, and lets the command wait for longer than patience.
+type interrupting struct{ text io.Reader }
+
+func (r interrupting) Read(p []byte) (int, error) {
+	n, err := r.text.Read(p)
+	if errors.Is(err, io.EOF) {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+			return n, err
+		}
+		time.Sleep(patience + 300*time.Millisecond)
+	}
+	return n, err
+}
+
+// An interrupt is answered at once, and what was cut off prints no result.
+func TestInterruptedCommandsPrintNoResult(t *testing.T) {
+	for _, command := range []string{"check", "fmt", "list", "run"} {
+		var out, err bytes.Buffer
+		in := interrupting{strings.NewReader("at  0  A acquire ttl 5\n")}
+		code := Main([]string{command, "-"}, Streams{In: in, Out: &out, Err: &err, Env: func(string) (string, bool) { return "", false }})
+		want := "dlock: stopping; a second interrupt ends it at once\ndlock: interrupted\n"
+		if code != int(inconclusive) || out.Len() > 0 || err.String() != want {
+			t.Errorf("dlock %s ends with %d, prints %q and says %q", command, code, out.String(), err.String())
+		}
 	}
 }

@@ -57,7 +57,7 @@ func (a *app) listCommand() *cobra.Command {
 		Long:              "List scripts with their titles and runs. Without a file it lists the folder scenarios, or this folder.",
 		Example:           "  dlock list scenarios",
 		ValidArgsFunction: completeFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = defaultDir()
 			}
@@ -69,6 +69,9 @@ func (a *app) listCommand() *cobra.Command {
 			for _, in := range found {
 				if s := a.script(in.name); s != nil {
 					scripts = append(scripts, s.script)
+				}
+				if err := cmd.Context().Err(); err != nil {
+					return err
 				}
 			}
 			return report.List(a.buffered, scripts, a.options(false))
