@@ -1,9 +1,29 @@
 package report
 
 import (
+	"io"
+	"math/big"
 	"strings"
 	"testing"
+
+	"dlock/internal/study"
 )
+
+// Slices are counted as members are.
+func TestSlicesAreGrouped(t *testing.T) {
+	e := &study.Explore{Slices: 6480, Done: 5000, Stopped: "interrupted", Members: big.NewInt(10368)}
+	p := &page{}
+	incomplete(p, e)
+	p.add(para, say(proof(e)))
+	e.Done = 0
+	incomplete(p, e)
+	got := narrowed(text(t, func(w io.Writer) error { return printText(w, p, Options{}) }))
+	for _, want := range []string{"after 5,000 of 6,480 slices", "10,368 members", "so far", " 6,480 slices, one", "before any of 6,480 slices"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
+}
 
 func TestWordsOfClaims(t *testing.T) {
 	for name, c := range map[string]struct{ source, want, not string }{

@@ -95,12 +95,13 @@ func incomplete(p *page, e *study.Explore) {
 	if e.Stopped == "" {
 		return
 	}
-	said := fmt.Sprintf(": %s after %d of %s. What follows is about the members of those alone.", e.Stopped, e.Done, count(e.Slices, "slice"))
+	said := fmt.Sprintf(": %s after %s of %s. What follows is about the members of those alone.", e.Stopped, study.Grouped(big.NewInt(e.Done)),
+		plural(int(min(e.Slices, 2)), "1 slice", study.Grouped(big.NewInt(e.Slices))+" slices"))
 	switch {
 	case e.Done == 0 && e.Slices == 1:
 		said = fmt.Sprintf(": %s before the only slice was done. Nothing can be said about its members.", e.Stopped)
 	case e.Done == 0:
-		said = fmt.Sprintf(": %s before any of %d slices was done. Nothing can be said about its members.", e.Stopped, e.Slices)
+		said = fmt.Sprintf(": %s before any of %s slices was done. Nothing can be said about its members.", e.Stopped, study.Grouped(big.NewInt(e.Slices)))
 	}
 	p.add(para, mark(bad, "INCOMPLETE"), say(said))
 }
