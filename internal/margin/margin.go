@@ -22,8 +22,11 @@ const (
 	MaxWrites = 50
 	// MaxWork bounds what the moved runs of one run may do together: about ten seconds. A file of fifty lines stays below.
 	MaxWork = 6_000_000
-	// workOfRun is what a run costs besides its events and votes: its numbers are computed anew.
+	// workOfRun is what a run costs besides its events and votes: its numbers are computed anew. For a long file that
+	// takes as long as its lets and lines are many.
 	workOfRun = 50
+	// workOfLine is what each of those costs.
+	workOfLine = 1
 )
 
 // Subject says what a verdict is about.
@@ -128,7 +131,7 @@ type File struct {
 type Options struct {
 	Run      string                  // the run; "" for all of them
 	Over     []compile.Override      // what goes before the file's lets and settings
-	Progress func(done, total int64) // if set, is called now and then with the shifts of a run done so far
+	Progress func(done, total int64) // if set, is called now and then with the numbers of a run moved so far, each once for every distance
 }
 
 // Of finds the margins of the named run of a file, or with the name "" of all of its runs; an explore block counts as one
@@ -159,6 +162,7 @@ type scan struct {
 	out    *Run
 	knobs  []*Knob
 	work   int64
+	lines  int64 // lets and steps, which are computed anew for every shift
 
 	progress func(done, total int64)
 }
@@ -209,6 +213,10 @@ func (s *scan) run(ctx context.Context) (*Run, dsl.Diagnostics) {
 	if s.out.Limit = base.rec.Limit; s.out.Limit != engine.NoLimit {
 		return s.out, nil
 	}
+	s.lines = int64(len(prog.Steps))
+	for _, b := range s.bodies() {
+		s.lines += int64(len(b.Lets))
+	}
 	s.findKnobs(prog)
 	s.out.Knobs = len(s.knobs)
 	s.verdicts(base)
@@ -231,10 +239,10 @@ func (s *scan) run(ctx context.Context) (*Run, dsl.Diagnostics) {
 // search moves every number by one tick, then every number by two: so a limit cuts all of them off at the same distance.
 func (s *scan) search(ctx context.Context) {
 	for shift := engine.Tick(1); shift <= MaxShift; shift++ {
-		if s.progress != nil {
-			s.progress(int64(shift), int64(MaxShift))
-		}
-		for _, k := range s.knobs {
+		for i, k := range s.knobs {
+			if s.progress != nil {
+				s.progress((int64(shift)-1)*int64(len(s.knobs))+int64(i), int64(MaxShift)*int64(len(s.knobs)))
+			}
 			for _, by := range [...]engine.Tick{-shift, shift} {
 				if s.work > MaxWork || ctx.Err() != nil {
 					return
@@ -251,7 +259,7 @@ func (s *scan) search(ctx context.Context) {
 // moved runs the schedule with one number moved; nil if it cannot be moved there.
 func (s *scan) moved(k *Knob, by engine.Tick) *world {
 	over := s.over
-	s.work += workOfRun
+	s.work += workOfRun + workOfLine*s.lines
 	if k.Name != "" {
 		over = slices.DeleteFunc(slices.Clone(over), func(o compile.Override) bool { return o.Name == k.Name })
 		over = append(over, compile.Override{Name: k.Name, Value: decimal(k.Value + by)})

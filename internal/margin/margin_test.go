@@ -307,3 +307,39 @@ func BenchmarkPause(b *testing.B) {
 		Of(context.Background(), "t.dlk", []byte(pause), Options{})
 	}
 }
+
+// A long file is slow to move: its lines count, so that the limit stays one of seconds, and progress is told for every
+// number, not for every distance.
+func TestLongFilesCountAsWork(t *testing.T) {
+	var text strings.Builder
+	for i := range 3_000 {
+		fmt.Fprintf(&text, "let a%d = %d\nat a%d A read\n", i, i, i)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last, calls int64
+	f, ds := Of(ctx, "long.dlk", []byte(text.String()), Options{Progress: func(done, total int64) {
+		if done < last || total != 3_000*int64(MaxShift) {
+			t.Fatalf("%d of %d after %d", done, total, last)
+		}
+		last = done
+		if calls++; calls == 5 {
+			cancel()
+		}
+	}})
+	if f == nil || calls < 5 {
+		t.Fatalf("%d calls, %v", calls, ds)
+	}
+	script, _ := dsl.Parse("long.dlk", []byte(text.String()))
+	s := newScan(script, nil, Options{})
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if r, ds := s.run(ended); r == nil {
+		t.Fatal(ds)
+	}
+	before := s.work
+	s.moved(s.knobs[0], 1)
+	if cost := s.work - before; cost < 9_000 {
+		t.Errorf("a run of 3000 lets, 3000 steps and 3000 events counts as %d", cost)
+	}
+}
