@@ -120,7 +120,7 @@ func (a *app) answerInterrupt(ctx context.Context) (quiet func()) {
 		select {
 		case <-quit:
 		case <-time.After(patience):
-			fmt.Fprintln(a.err, "dlock: stopping; a second interrupt ends it at once")
+			fmt.Fprintf(a.err, "dlock: stopping; a second interrupt ends it at once\n")
 		}
 	}()
 	return func() {

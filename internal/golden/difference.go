@@ -350,7 +350,7 @@ func (e *Event) behind(l line) bool {
 	return l.event.step == (deed{e.Actor, e.Verb}) && (l.run == "" || l.run == strconv.Quote(e.Run))
 }
 
-// typed finds the typed event behind the i-th event line: the one with the same tick, actor and verb, counted as often
+// typed finds the typed event behind the i-th event line: the one with the same run, tick, actor and verb, counted as often
 // as the lines before it name that. Where the golden has a line that is gone, it is the event that took its place.
 func typed(got []line, i int, events []Event) *Event {
 	if i >= len(got) {
@@ -359,13 +359,13 @@ func typed(got []line, i int, events []Event) *Event {
 	at, nth := got[i].event, 0
 	first, _, _ := strings.Cut(at.tick, "..")
 	for _, l := range got[:i] {
-		if l.event.step == at.step && l.event.tick == at.tick {
+		if l.run == got[i].run && l.event.step == at.step && l.event.tick == at.tick {
 			nth++
 		}
 	}
 	for k := range events {
 		e := &events[k]
-		if first == strconv.FormatInt(e.Tick, 10) && at.step == (deed{e.Actor, e.Verb}) {
+		if first == strconv.FormatInt(e.Tick, 10) && e.behind(got[i]) {
 			if nth == 0 {
 				return e
 			}

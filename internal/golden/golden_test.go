@@ -184,6 +184,25 @@ run
 	}
 }
 
+// Of two runs with the same events, folded in one and not in the other, each has its own.
+func TestEventsAreThoseOfTheRun(t *testing.T) {
+	const old = `run "one"
+  10..18  A   acquire  denied    asks every 4
+
+run "two"
+      14  A   acquire  granted   token 1
+`
+	var evs []Event
+	for _, tick := range []int64{10, 14, 18} {
+		evs = append(evs, Event{Run: "one", Tick: tick, Actor: "A", Verb: "acquire", Line: 3})
+	}
+	evs = append(evs, Event{Run: "two", Tick: 14, Actor: "A", Verb: "acquire", Line: 7})
+	d := words().Compare([]byte(old), Rendering{Text: []byte(strings.Replace(old, "token 1", "token 2", 1)), Events: evs})
+	if d == nil || d.Event == nil || d.Event.Run != "two" || d.Event.Line != 7 {
+		t.Errorf("got %+v", d)
+	}
+}
+
 // Titles and claims hold numbers and texts, but nothing that happens.
 func TestTitlesAndClaimsAreNoValues(t *testing.T) {
 	const old = `3 clients
