@@ -59,6 +59,8 @@ func TestKnownCauses(t *testing.T) {
 			[]why.ChangeKind{why.SetQuorum, why.SetServers, why.KeepState}},
 		{"incidents/unchecked-release.dlk", "the owner is not checked", audit.Overlap, []engine.Tick{10, 12, 12, 13},
 			[]why.ChangeKind{why.SetLeases, why.SetLockDelay, why.SetOwnerCheck}},
+		{"amnesia.dlk", "it forgets", audit.LostUpdate, []engine.Tick{0, 1, 2, 2, 3, 4, 5, 6, 6},
+			[]why.ChangeKind{why.SetFenceAt, why.SetFenceAt, why.KeepState, why.GuardVersion}},
 		{"incidents/partial-hand-back.dlk", "hand back what was confirmed", audit.Orphan, []engine.Tick{0},
 			[]why.ChangeKind{why.SetHandback, why.SetQuorum}},
 		{"incidents/slow-grant.dlk", "no validity test", audit.DoubleBelief, []engine.Tick{10, 11, 12}, []why.ChangeKind{why.SetValidity}},
