@@ -37,7 +37,7 @@ at 18 s1..s5 revoke
 at 19 A crash
 at 20 B write "z" guard lock
 
-run "one" {
+run "one of a name that is longer than the sixty columns that the head of a run has for it" {
 }
 run "two" {
   fencing on
@@ -77,7 +77,7 @@ func TestEveryEventLineIsReadBack(t *testing.T) {
 		switch {
 		case d == nil || d.Kind != golden.Value || d.Event == nil:
 			t.Errorf("line %d is not traced back: %+v\n%s", i+1, d, l)
-		case strconv.FormatInt(d.Event.Tick, 10) != m[1] || d.Event.Line == 0 || d.Event.Run != run || d.Event.World() == "":
+		case strconv.FormatInt(d.Event.Tick, 10) != m[1] || d.Event.Line == 0 || !strings.HasPrefix(d.Event.Run, strings.TrimSuffix(run, "…")) || d.Event.World() == "":
 			t.Errorf("line %d, run %q, is traced back to %+v\n%s", i+1, run, *d.Event, l)
 		}
 	}

@@ -114,7 +114,7 @@ func (l Language) flips(want, got []line) []Flip {
 
 // explain finds the first difference that matters.
 func (l Language) explain(want, got []line, events []Event) *Difference {
-	we, ge := unfold(eventLines(want), eventLines(got), events)
+	we, ge := unfold(eventLines(want, events), eventLines(got, events), events)
 	i := 0
 	for i < len(we) && i < len(ge) && we[i].event == ge[i].event && we[i].values == ge[i].values {
 		i++
@@ -347,7 +347,7 @@ func lastBefore(events []Event, l line, tick int64) int64 {
 
 // behind tells whether an event is one of a line's run, client and verb.
 func (e *Event) behind(l line) bool {
-	return l.event.step == (deed{e.Actor, e.Verb}) && (l.run == "" || l.run == strconv.Quote(e.Run))
+	return l.event.step == (deed{e.Actor, e.Verb}) && (!l.named || l.run == strconv.Quote(e.Run))
 }
 
 // typed finds the typed event behind the i-th event line: the one with the same run, tick, actor and verb, counted as often
@@ -375,10 +375,17 @@ func typed(got []line, i int, events []Event) *Event {
 	return nil
 }
 
-func eventLines(lines []line) []line {
+// eventLines picks the lines that tell events, and notes which of them stand in a run that events name as the transcript
+// does: there a long name is shortened, and a strange one spelled out.
+func eventLines(lines []line, events []Event) []line {
+	runs := map[string]bool{}
+	for i := range events {
+		runs[strconv.Quote(events[i].Run)] = true
+	}
 	var out []line
 	for _, l := range lines {
 		if l.event.tick != "" {
+			l.named = runs[l.run]
 			out = append(out, l)
 		}
 	}

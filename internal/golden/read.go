@@ -19,6 +19,7 @@ type line struct {
 	text   string // without colours
 	part   part
 	run    string // the run or sweep that it belongs to
+	named  bool   // the events of its run go by that name
 	event  happening
 	values string // the numbers and quoted texts that the other fields do not hold, in order
 	law    string // the line of a broken law, and how often it is broken
