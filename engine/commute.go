@@ -14,21 +14,19 @@ func (m *Machine) standsAlone(now Tick) bool {
 	if due != len(m.ready) {
 		return false
 	}
-	for i, r := range m.ready {
-		x := m.touches(&m.queue[r])
-		if x.more {
+	m.touch = m.touch[:0]
+	for _, r := range m.ready {
+		t := m.touches(&m.queue[r])
+		if t.more {
 			return false
 		}
-		alone := true
-		for k, q := range m.ready {
-			if k == i {
-				continue
-			}
-			o := m.touches(&m.queue[q])
-			if o.more {
-				return false
-			}
-			alone = alone && x.writes&(o.reads|o.writes) == 0 && x.reads&o.writes == 0
+		m.touch = append(m.touch, t)
+	}
+	for i := range m.touch {
+		x, alone := m.touch[i], true
+		for k := range m.touch {
+			o := m.touch[k]
+			alone = alone && (k == i || x.writes&(o.reads|o.writes) == 0 && x.reads&o.writes == 0)
 		}
 		if alone {
 			m.ready[0], m.ready[i] = m.ready[i], m.ready[0]

@@ -35,6 +35,7 @@ type Machine struct {
 	uses    uses
 	prompt  []bool  // by step: it takes no time and nothing follows it in its tick
 	ready   []int32 // what Look found
+	touch   []touch // what each of them touches
 	slack   []int32
 	live    liveSet
 	// Marks are tokens that the caller of a fork keeps an eye on; snapshots carry them, since they may renumber tokens.

@@ -32,7 +32,7 @@ const DefaultLimit = 10_000_000
 const stretch = 256
 
 // firstTable is how many places the table of a search has at first. They double when half of them are taken.
-const firstTable = 1 << 12
+const firstTable = 1 << 13
 
 var (
 	// ErrLimit says that the search kept as many states as it may.
@@ -156,6 +156,9 @@ func New(p *engine.Program, limit int) (*Search, error) {
 		limit = DefaultLimit
 	}
 	s := &Search{m: engine.NewMachine(), rec: &engine.Record{}, limit: limit, seed: maphash.MakeSeed()}
+	// Room for some thousand states at once: growing to there would copy them all about twice.
+	s.nodes, s.keys = make([]node, 0, 2*firstTable), make([]byte, 0, 80*2*firstTable)
+	s.outcomes, s.breaches = make([]outcome, 0, 4*firstTable), make([]breach, 0, 4*firstTable)
 	if err := s.Reset(p); err != nil {
 		return nil, err
 	}
