@@ -3,14 +3,11 @@ package study_test
 import (
 	"cmp"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"dlock/audit"
-	"dlock/dsl"
 	"dlock/engine"
 	"dlock/internal/study"
 )
@@ -19,42 +16,20 @@ import (
 // worked out by hand from the language and then compared with the program; where the two differed, the rule that decides was
 // looked up before either was changed. They are whole: what a verdict does not name is not there.
 func TestVerdictsWorkedOutByHand(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "verdicts", "*.dlk"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no verdicts: %v", err)
-	}
-	for _, name := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".dlk"), func(t *testing.T) {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines := strings.ReplaceAll(string(text), "\r\n", "\n")
-			at := strings.Index(lines, "\n# verdict ")
-			if at < 0 {
-				t.Fatal("the file has no verdict")
-			}
-			script, ds := dsl.Parse(name, text)
-			if ds.HasErrors() {
-				t.Fatalf("%+v", ds)
-			}
-			st, ds := study.New(script, nil)
-			if ds.HasErrors() {
-				t.Fatalf("%+v", ds)
-			}
-			file, err := st.Do(t.Context(), study.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got strings.Builder
-			for _, it := range file.Items {
-				got.WriteString(verdict(it.Run))
-			}
-			if want := lines[at+1:]; got.String() != want {
-				t.Errorf("the program says\n%s\nand the verdict is\n%s", got.String(), want)
-			}
-		})
-	}
+	eachSchedule(t, "verdicts", func(t *testing.T, text string, file *study.File) {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+		at := strings.Index(text, "\n# verdict ")
+		if at < 0 {
+			t.Fatal("the file has no verdict")
+		}
+		var got strings.Builder
+		for _, it := range file.Items {
+			got.WriteString(verdict(it.Run))
+		}
+		if want := text[at+1:]; got.String() != want {
+			t.Errorf("the program says\n%s\nand the verdict is\n%s", got.String(), want)
+		}
+	})
 }
 
 // verdict writes a run as the files do: intervals with "-" for an end that never comes, writes as tick:client:token:decision.
