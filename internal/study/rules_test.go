@@ -44,6 +44,7 @@ func eachSchedule(t *testing.T, dir string, judge func(t *testing.T, text string
 // worked out from the sentence by hand; a vacuous one would pin nothing.
 func TestRulesOfTheLanguage(t *testing.T) {
 	eachSchedule(t, "rules", func(t *testing.T, _ string, file *study.File) {
+		t.Helper()
 		for _, it := range file.Items {
 			if len(it.Run.Claims) == 0 {
 				t.Errorf("run %q claims nothing", it.Run.Name)

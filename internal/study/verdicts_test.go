@@ -17,6 +17,7 @@ import (
 // looked up before either was changed. They are whole: what a verdict does not name is not there.
 func TestVerdictsWorkedOutByHand(t *testing.T) {
 	eachSchedule(t, "verdicts", func(t *testing.T, text string, file *study.File) {
+		t.Helper()
 		text = strings.ReplaceAll(text, "\r\n", "\n")
 		at := strings.Index(text, "\n# verdict ")
 		if at < 0 {
