@@ -66,7 +66,10 @@ the reruns showed.`,
 			if err != nil {
 				return err
 			}
-			if format == "markdown" {
+			switch format {
+			case "json":
+				return report.WhyJSON(a.buffered, s.script, runs)
+			case "markdown":
 				return report.WhyMarkdown(a.buffered, s.script, runs)
 			}
 			return report.Why(a.buffered, s.script, runs, a.options(false))
@@ -77,7 +80,7 @@ the reruns showed.`,
 	cmd.Flags().StringVar(&law, "law", "", "only this law")
 	completeRuns(cmd)
 	complete(cmd, "law", lawWords()...)
-	addFormat(cmd, &format, "text", "markdown")
+	addFormat(cmd, &format, "text", "json", "markdown")
 	return cmd
 }
 

@@ -407,15 +407,19 @@ func someServer(i int32) string {
 func (t *teller) findingsJSON() []jsonFinding {
 	out := make([]jsonFinding, len(t.aud.Findings))
 	for i := range t.aud.Findings {
-		f := &t.aud.Findings[i]
-		out[i] = jsonFinding{
-			Law: f.Law.String(), T: f.T, Client: t.someone(f.Client), Other: t.someone(f.Other), Server: someServer(f.Server),
-			Line: max(f.Line, 0), Lines: append([]int32{}, t.linesOf(f)...), Token: f.Token, Applied: f.Applied, Says: t.whole(f),
-		}
-		switch f.Law {
-		case audit.Overlap, audit.DoubleHold, audit.DoubleBelief:
-			out[i].End = finite(f.End)
-		}
+		out[i] = t.findingJSON(&t.aud.Findings[i])
+	}
+	return out
+}
+
+func (t *teller) findingJSON(f *audit.Finding) jsonFinding {
+	out := jsonFinding{
+		Law: f.Law.String(), T: f.T, Client: t.someone(f.Client), Other: t.someone(f.Other), Server: someServer(f.Server),
+		Line: max(f.Line, 0), Lines: append([]int32{}, t.linesOf(f)...), Token: f.Token, Applied: f.Applied, Says: t.whole(f),
+	}
+	switch f.Law {
+	case audit.Overlap, audit.DoubleHold, audit.DoubleBelief:
+		out.End = finite(f.End)
 	}
 	return out
 }
@@ -522,13 +526,16 @@ func (t *teller) clientsJSON() []jsonClient {
 func (t *teller) eventsJSON() []jsonEvent {
 	out := make([]jsonEvent, len(t.rec.Events))
 	for i := range t.rec.Events {
-		e := &t.rec.Events[i]
-		h := t.happened(e)
-		says := h.who + " " + h.what + prefixed(": ", join([]string{h.outcome, h.why}, ", "))
-		out[i] = jsonEvent{T: e.At.Tick, Actor: h.who, Verb: e.Verb.String(), Outcome: e.Outcome.String(), Sent: e.Sent,
-			Heard: finite(e.Heard), Token: e.Token, Line: e.Line, Says: says}
+		out[i] = t.eventJSON(&t.rec.Events[i])
 	}
 	return out
+}
+
+func (t *teller) eventJSON(e *engine.Event) jsonEvent {
+	h := t.happened(e)
+	says := h.who + " " + h.what + prefixed(": ", join([]string{h.outcome, h.why}, ", "))
+	return jsonEvent{T: e.At.Tick, Actor: h.who, Verb: e.Verb.String(), Outcome: e.Outcome.String(), Sent: e.Sent,
+		Heard: finite(e.Heard), Token: e.Token, Line: e.Line, Says: says}
 }
 
 func expectsJSON(list []study.Claim) []jsonExpect {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -332,12 +333,16 @@ func (t *teller) showing(a *why.Answer, r *why.Rerun) cell {
 	} else {
 		parts = append(parts, final+" is left")
 	}
-	all := append([]audit.Law{a.Law}, r.Gone...)
-	slices.Sort(all)
-	gone := lawNames(all)
-	parts = append(parts, list(gone, "and")+" "+are(len(gone))+" gone")
+	all := slices.Clone(r.Gone)
+	if r.Helps() {
+		all = append(all, a.Law)
+		slices.Sort(all)
+	}
+	if gone := lawNames(all); len(gone) > 0 {
+		parts = append(parts, list(gone, "and")+" "+are(len(gone))+" gone")
+	}
 	c := cell{say(t.capital(strings.Join(parts, "; ")))}
-	if left := t.stillBroken(r); len(left) > 0 {
+	if left := t.stillBroken(a, r); len(left) > 0 {
 		c = append(c, say("; "+list(left, "and")+" "+stay(len(left))))
 	}
 	if r.Harms() {
@@ -353,11 +358,11 @@ func stay(n int) string {
 	return "stay"
 }
 
-// stillBroken lists the laws of safety that both runs break.
-func (t *teller) stillBroken(r *why.Rerun) []string {
+// stillBroken lists the laws of safety that both runs break, and the law that was asked about.
+func (t *teller) stillBroken(a *why.Answer, r *why.Rerun) []string {
 	var left []string
 	for _, l := range laws() {
-		if l.Kind() == audit.Safety && t.aud.Counts[l] > 0 && r.Run.Audit.Counts[l] > 0 {
+		if (l == a.Law || l.Kind() == audit.Safety) && t.aud.Counts[l] > 0 && r.Run.Audit.Counts[l] > 0 {
 			left = append(left, l.String())
 		}
 	}
@@ -387,55 +392,22 @@ func (t *teller) shown(r *why.Rerun) string {
 // change names a change as the language writes it.
 func (t *teller) change(r *why.Rerun) string {
 	c := &r.Change
-	s := &c.Settings
-	onOff := func(name string, on bool) string {
-		if on {
-			return name + " on"
-		}
-		return name + " off"
-	}
-	word := func(name string, i int) string {
-		if words := dsl.SettingWords(name); i < len(words) {
-			return name + " " + words[i]
-		}
-		return name
-	}
+	name, v := setting(c)
+	word := name + " " + fmt.Sprint(v)
 	on := " on line " + number(c.Line)
 	switch c.Kind {
-	case why.SetFencing:
-		return word("fencing", int(s.Fencing))
 	case why.SetFenceAt:
 		if c.Fenced {
-			return "fencing on with " + word("fence-at", int(s.FenceAt))
+			return "fencing on with " + word
 		}
-		return word("fence-at", int(s.FenceAt))
-	case why.SetLeases:
-		return onOff("leases", s.Leases)
-	case why.SetHandback:
-		return word("handback", int(s.Handback))
-	case why.SetTokens:
-		return word("tokens", int(s.Tokens))
-	case why.SetValidity:
-		return onOff("validity", s.Validity)
-	case why.SetJudge:
-		return word("judge", int(s.Judge))
 	case why.SetLockDelay:
-		switch delay := "lock-delay " + number(s.LockDelay); {
-		case s.LockDelay <= t.settings().LockDelay:
-			return delay
+		switch {
+		case c.Settings.LockDelay <= t.settings().LockDelay:
 		case r.Helps():
-			return delay + " (no smaller one does)"
+			return word + " (no smaller one does)"
 		default:
-			return "any lock-delay up to " + number(s.LockDelay)
+			return "any lock-delay up to " + number(c.Settings.LockDelay)
 		}
-	case why.SetReentrant:
-		return onOff("reentrant", s.Reentrant)
-	case why.SetOwnerCheck:
-		return onOff("owner-check", s.OwnerCheck)
-	case why.SetQuorum:
-		return "quorum " + number(s.Quorum)
-	case why.SetServers:
-		return "servers " + number(s.Servers)
 	case why.KeepState:
 		return "restarts that keep their state"
 	case why.KeepFence:
@@ -449,5 +421,174 @@ func (t *teller) change(r *why.Rerun) string {
 	case why.IfValid:
 		return "if valid" + on
 	}
-	return ""
+	return word
+}
+
+// setting gives the setting that a change is about, and the value that the rerun has for it; no name if it is about none.
+func setting(c *why.Change) (name string, value any) {
+	s := &c.Settings
+	word := func(name string, i int) (string, any) {
+		if words := dsl.SettingWords(name); i < len(words) {
+			return name, words[i]
+		}
+		return name, ""
+	}
+	onOff := func(name string, on bool) (string, any) {
+		if on {
+			return name, "on"
+		}
+		return name, "off"
+	}
+	switch c.Kind {
+	case why.SetFencing:
+		return word("fencing", int(s.Fencing))
+	case why.SetFenceAt:
+		return word("fence-at", int(s.FenceAt))
+	case why.SetLeases:
+		return onOff("leases", s.Leases)
+	case why.SetHandback:
+		return word("handback", int(s.Handback))
+	case why.SetTokens:
+		return word("tokens", int(s.Tokens))
+	case why.SetValidity:
+		return onOff("validity", s.Validity)
+	case why.SetJudge:
+		return word("judge", int(s.Judge))
+	case why.SetLockDelay:
+		return "lock-delay", int64(s.LockDelay)
+	case why.SetReentrant:
+		return onOff("reentrant", s.Reentrant)
+	case why.SetOwnerCheck:
+		return onOff("owner-check", s.OwnerCheck)
+	case why.SetQuorum:
+		return "quorum", int64(s.Quorum)
+	case why.SetServers:
+		return "servers", int64(s.Servers)
+	}
+	return "", nil
+}
+
+type jsonWhy struct {
+	Name     string       `json:"name"`
+	Kind     string       `json:"kind"` // "why"
+	Line     int          `json:"line"`
+	Limit    string       `json:"limit"` // the limit that stopped the run early, "" for none; such a run has no answers
+	Settings object       `json:"settings"`
+	Lets     object       `json:"lets"`
+	Final    string       `json:"final"`
+	Verdict  string       `json:"verdict"`
+	Fault    string       `json:"fault"`
+	Counts   object       `json:"counts"`  // of every law, whichever was asked about
+	Answers  []jsonAnswer `json:"answers"` // one for each broken law that was asked about
+}
+
+type jsonAnswer struct {
+	Law     string      `json:"law"`
+	Count   int64       `json:"count"`   // how often it is broken
+	Finding jsonFinding `json:"finding"` // the first time, which chain and reruns are about
+	Chain   []jsonLink  `json:"chain"`
+	Reruns  []jsonRerun `json:"reruns"`
+}
+
+// jsonLink is what led to a finding: an entry of a list that the JSON of the same run has.
+type jsonLink struct {
+	T     engine.Tick `json:"t"`
+	Line  int32       `json:"line"` // 0 if no line did it
+	Actor string      `json:"actor"`
+	Of    string      `json:"of"`    // "events"; "leases", one that ends; "holders", one that holds no longer
+	Index int32       `json:"index"` // in that list, from 0
+	Says  string      `json:"says"`
+}
+
+// jsonRerun is the same schedule with one change.
+type jsonRerun struct {
+	Change string     `json:"change"`
+	Set    object     `json:"set"`  // what to set for the same rerun; empty if the change is to a step
+	Line   int32      `json:"line"` // of the step that is changed, 0 for no single one
+	Count  int64      `json:"count"`
+	Final  string     `json:"final"`
+	Gone   []string   `json:"gone"`   // other laws that are no longer broken
+	New    []string   `json:"new"`    // laws that are broken only now
+	Before *jsonEvent `json:"before"` // the event that shows the difference as it was, null if it did not happen
+	After  *jsonEvent `json:"after"`  // and as it is in the rerun
+	Says   string     `json:"says"`
+}
+
+// WhyJSON writes what Why writes as indented JSON, each law by itself, with every rerun. It returns the first error of w.
+func WhyJSON(w io.Writer, s *dsl.Script, runs []Explained) error {
+	out := headJSON(&study.File{Script: s})
+	for i := range runs {
+		out.Runs = append(out.Runs, whyJSON(&runs[i]))
+	}
+	return encodeJSON(w, []jsonFile{out})
+}
+
+func whyJSON(e *Explained) jsonWhy {
+	r, t := e.Run, newTeller(e.Run)
+	rec := r.Record
+	out := jsonWhy{
+		Name: r.Name, Kind: "why", Line: r.Line, Limit: limitWord(rec.Limit), Settings: valuesJSON(r.Settings), Lets: valuesJSON(r.Lets),
+		Final: rec.Value(rec.Final), Verdict: t.verdict(), Fault: faultWord(r.Audit.Fault), Counts: countsJSON(&r.Audit.Counts),
+		Answers: []jsonAnswer{},
+	}
+	for i := range e.Answers {
+		a := &e.Answers[i]
+		answer := jsonAnswer{Law: a.Law.String(), Count: a.Count, Finding: t.findingJSON(&a.Finding), Chain: []jsonLink{}, Reruns: []jsonRerun{}}
+		for j := range a.Chain {
+			answer.Chain = append(answer.Chain, t.linkJSON(&a.Chain[j]))
+		}
+		for j := range a.Reruns {
+			answer.Reruns = append(answer.Reruns, t.rerunJSON(a, &a.Reruns[j]))
+		}
+		out.Answers = append(out.Answers, answer)
+	}
+	return out
+}
+
+func (t *teller) linkJSON(l *why.Link) jsonLink {
+	out := jsonLink{T: l.At.Tick, Line: l.Line, Index: l.Index, Says: t.link(l)}
+	switch l.Kind {
+	case why.LinkHold:
+		out.Of = "holders"
+		if h := at(t.aud.Holders, l.Index); h != nil {
+			out.Actor = t.client(h.Client)
+		}
+	case why.LinkLease:
+		out.Of = "leases"
+		if l := at(t.rec.Leases, l.Index); l != nil {
+			out.Actor = t.client(l.Client)
+		}
+	case why.LinkEvent:
+		out.Of = "events"
+		if e := at(t.rec.Events, l.Index); e != nil {
+			out.Actor = t.happened(e).who
+		}
+	}
+	return out
+}
+
+func (t *teller) rerunJSON(a *why.Answer, r *why.Rerun) jsonRerun {
+	c := &r.Change
+	out := jsonRerun{Change: t.change(r), Set: object{}, Line: c.Line, Count: r.Count, Final: r.Final, Gone: lawNames(r.Gone), New: lawNames(r.New)}
+	if name, v := setting(c); name != "" {
+		out.Set = append(out.Set, member{name, v})
+	}
+	switch {
+	case c.Fenced:
+		out.Set = append(out.Set, member{"fencing", "on"})
+	case c.Kind == why.SetServers: // the majority of them, whatever the quorum was
+		out.Set = append(out.Set, member{"quorum", int64(c.Settings.Quorum)})
+	}
+	if e := at(t.rec.Events, r.Shown.A); e != nil {
+		before := t.eventJSON(e)
+		out.Before = &before
+	}
+	if e := at(r.Run.Record.Events, r.Shown.B); e != nil {
+		after := newTeller(r.Run).eventJSON(e)
+		out.After = &after
+	}
+	for _, s := range t.showing(a, r) {
+		out.Says += s.text
+	}
+	return out
 }

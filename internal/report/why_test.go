@@ -1,22 +1,24 @@
 package report
 
 import (
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	"dlock/audit"
 	"dlock/dsl"
+	"dlock/dsl/compile"
 	"dlock/engine"
 	"dlock/internal/randprog"
 	"dlock/internal/study"
 	"dlock/internal/why"
 )
 
-// whyOf gives what is told of the broken laws of a script's runs, its lines joined.
-func whyOf(t *testing.T, source string) string {
+// explained gives the answers about the broken laws of a file's runs.
+func explained(t *testing.T, f *study.File) []Explained {
 	t.Helper()
-	f := studied(t, source)
 	var runs []Explained
 	for _, it := range f.Items {
 		answers, err := why.Explain(t.Context(), it.Run, nil)
@@ -25,6 +27,14 @@ func whyOf(t *testing.T, source string) string {
 		}
 		runs = append(runs, Explained{Run: it.Run, Answers: answers})
 	}
+	return runs
+}
+
+// whyOf gives what is told of the broken laws of a script's runs, its lines joined.
+func whyOf(t *testing.T, source string) string {
+	t.Helper()
+	f := studied(t, source)
+	runs := explained(t, f)
 	return strings.Join(strings.Fields(text(t, func(w io.Writer) error { return Why(w, f.Script, runs, Options{}) })), " ")
 }
 
@@ -87,6 +97,138 @@ at 2 B acquire ttl 5 retry every 5
 				t.Errorf("%s: %q is said in\n%s", name, not, got)
 			}
 		}
+	}
+}
+
+// TestWhyJSON: a link is an entry of a list that the JSON of the run has, and what a rerun sets gives the same rerun.
+func TestWhyJSON(t *testing.T) {
+	kinds, sets := map[string]bool{}, map[string]bool{}
+	for name, source := range map[string]string{
+		"a pause": "scenario \"two of them\"\n" + strings.ReplaceAll(twoNames, "ttl 5", "ttl 5 retry every 1"),
+		"another client's release": `
+owner-check off
+at 0 A acquire ttl 20
+at 1 A read
+at 2 B acquire ttl 20 retry every 1
+at 5 C release
+at 7 B append "B"
+at 9 A append "A"
+`,
+		"a late answer": `
+servers 3
+fencing on
+validity 2
+at 0 A acquire ttl 5 reply +4
+at 5 B acquire ttl 400 on s1..s3
+at 6 A append "A"
+at 7 C acquire ttl 5 retry every 5
+`,
+	} {
+		f := studied(t, source)
+		write := func(w io.Writer) error { return WhyJSON(w, f.Script, explained(t, f)) }
+		doc := text(t, write)
+		file := decode[struct {
+			Dlock          int
+			Scenario, File string
+			Runs           []struct {
+				Kind, Verdict string
+				Counts        map[string]int64
+				Answers       []struct {
+					Law     string
+					Count   int64
+					Finding jsonFinding
+					Chain   []jsonLink
+					Reruns  []struct {
+						Change, Final, Says string
+						Set                 map[string]any
+						Line                int32
+						Count               int64
+						Gone, New           []string
+					}
+				}
+			}
+		}](t, doc)
+		if file.Dlock != 1 || file.Scenario != f.Script.Title || file.File != "x.dlk" || len(file.Runs) != 1 || file.Runs[0].Kind != "why" {
+			t.Fatalf("%s: %+v", name, file)
+		}
+		r, of := f.Items[0].Run, file.Runs[0]
+		broken := 0
+		for _, l := range laws() {
+			if r.Audit.Counts[l] > 0 {
+				broken++
+			}
+		}
+		if len(of.Answers) != broken || broken == 0 {
+			t.Errorf("%s: %d answers about %d laws", name, len(of.Answers), broken)
+		}
+		lists := map[string]int{"events": len(r.Record.Events), "leases": len(r.Record.Leases), "holders": len(r.Audit.Holders)}
+		for _, a := range of.Answers {
+			if a.Count != of.Counts[a.Law] || a.Finding.Law != a.Law || len(a.Reruns) == 0 {
+				t.Errorf("%s: %s: %+v", name, a.Law, a)
+			}
+			for _, l := range a.Chain {
+				kinds[l.Of] = true
+				if int(l.Index) >= lists[l.Of] || l.Actor == "" || l.Says == "" {
+					t.Errorf("%s: %s: link %+v", name, a.Law, l)
+				}
+			}
+			for _, again := range a.Reruns {
+				if again.Change == "" || again.Says == "" || again.Gone == nil || again.New == nil {
+					t.Errorf("%s: %s: rerun %+v", name, a.Law, again)
+				}
+				if len(again.Set) == 0 {
+					continue
+				}
+				var over []compile.Override
+				for key, v := range again.Set {
+					sets[key] = true
+					over = append(over, compile.Override{Name: key, Value: fmt.Sprint(v)})
+				}
+				st, ds := study.New(f.Script, over)
+				if st == nil {
+					t.Fatalf("%s: %v: %v", name, over, ds)
+				}
+				got, err := st.Do(t.Context(), study.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				counts := got.Items[0].Run.Audit.Counts
+				for _, l := range laws() {
+					if n := counts[l]; l.String() == a.Law && n != again.Count || slices.Contains(again.New, l.String()) && n == 0 ||
+						slices.Contains(again.Gone, l.String()) && n > 0 {
+						t.Errorf("%s: %s with %v: %s is broken %d times, not %+v", name, a.Law, over, l, n, again)
+					}
+				}
+				if final := got.Items[0].Run.Record; final.Value(final.Final) != again.Final {
+					t.Errorf("%s: %s with %v: %q is left", name, a.Law, over, again.Final)
+				}
+			}
+		}
+	}
+	for _, k := range []string{"events", "leases", "holders"} {
+		if !kinds[k] {
+			t.Errorf("no link is one of %s", k)
+		}
+	}
+	for _, k := range dsl.SettingNames() {
+		if !sets[k] && k != "initial" && k != "horizon" {
+			t.Errorf("no rerun sets %s", k)
+		}
+	}
+}
+
+// A run in which nothing is broken, and one that a limit stopped, have no answers.
+func TestWhyJSONWithoutAnswers(t *testing.T) {
+	f := studied(t, "at 0 A acquire ttl 5\n")
+	stopped := *f.Items[0].Run
+	rec := *stopped.Record
+	rec.Limit = engine.LimitEvents
+	stopped.Record = &rec
+	got := text(t, func(w io.Writer) error {
+		return WhyJSON(w, f.Script, []Explained{{Run: f.Items[0].Run}, {Run: &stopped}})
+	})
+	if strings.Count(got, `"answers": []`) != 2 || strings.Count(got, `"limit": "pieces of work"`) != 1 {
+		t.Error(got)
 	}
 }
 
