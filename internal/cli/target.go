@@ -77,6 +77,21 @@ func writable(path string) error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
+// creatable tells why a file cannot be written whose folders are made if they are missing, without the name of the file.
+func creatable(path string) error {
+	for {
+		dir := filepath.Dir(path)
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil && !info.IsDir():
+			return fmt.Errorf("%s is not a folder", shown(dir))
+		case err == nil || dir == path:
+			return writable(path)
+		}
+		path = dir // what would be made in the folder above
+	}
+}
+
 // cause takes the name of a file off an error of the operating system.
 func cause(err error) error {
 	var p *fs.PathError

@@ -39,7 +39,7 @@ The golden of scenarios/x.dlk is golden/x.txt beside the folder scenarios; that 
 DIR/golden/x.txt; with --golden G, x.dlk of the folder that is tested has G/x.txt.
 
 Exit code 1 if a claim fails or is vacuous, a golden differs or is missing, a golden has no script, or there is nothing
-to test.`,
+to test. --update that cannot write where the goldens are runs nothing and ends with 2.`,
 		Example: `  dlock test
   dlock test --run pause
   dlock test --update scenarios`,
@@ -96,6 +96,11 @@ func (a *app) test(ctx context.Context, args []string, f testFlags) error {
 			}
 		}
 	}
+	if f.update {
+		if err := a.recordable(found, layout, filter); err != nil {
+			return err
+		}
+	}
 	results, stopped := a.testAll(ctx, found, layout, filter, f)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -143,6 +148,33 @@ func (a *app) testUsage(args []string, f testFlags) (*regexp.Regexp, error) {
 		return nil, fmt.Errorf("--run %w", err)
 	}
 	return filter, nil
+}
+
+// recordable finds before anything runs a golden that --update could not write. Scripts that the filter leaves out do not
+// count.
+func (a *app) recordable(found []input, layout golden.Layout, filter *regexp.Regexp) error {
+	for _, in := range found {
+		if filter != nil {
+			text, err := a.read(in.name)
+			if err != nil {
+				continue // told when it is its turn
+			}
+			name := filepath.ToSlash(in.name)
+			if script, _ := parse(name, text); !chosen(filter, name, script) {
+				continue
+			}
+		}
+		g := layout.Path(in.name, in.root)
+		if err := creatable(g); err != nil {
+			return fmt.Errorf("nothing was run: --update cannot write %s: %w", shown(g), err)
+		}
+	}
+	return nil
+}
+
+// chosen tells whether a filter matches a script's file name or a run of it.
+func chosen(filter *regexp.Regexp, name string, s *dsl.Script) bool {
+	return filter == nil || filter.MatchString(name) || s != nil && slices.ContainsFunc(runNames(s), filter.MatchString)
 }
 
 // findOrphans looks for goldens without scripts below every folder that is tested.
@@ -237,7 +269,7 @@ func (a *app) testOne(ctx context.Context, v *verdict, filter *regexp.Regexp, up
 		return
 	}
 	script, ds := parse(name, text)
-	if filter != nil && !filter.MatchString(name) && (script == nil || !slices.ContainsFunc(runNames(script), filter.MatchString)) {
+	if !chosen(filter, name, script) {
 		v.skipped = true
 		return
 	}
