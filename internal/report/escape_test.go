@@ -73,6 +73,28 @@ func TestMarkdownEscapes(t *testing.T) {
 	}
 }
 
+// The last columns of a table are for remarks: without any they are left out, and one remark keeps those before it.
+func TestMarkdownColumnsWithoutRemarks(t *testing.T) {
+	for want, c := range map[string]struct {
+		head []string
+		rows [][]span
+	}{
+		"| n | |---:| | 1 |": {[]string{">n", "", ""}, [][]span{{say("1"), say(""), {}}}},
+		"| n |  |  | |---|---|---| | 1 |  |  | | 2 |  | x |": {[]string{"n", "", ""}, [][]span{{say("1")}, {say("2"), say(""), say("x")}}},
+		"| n | m | |---|---| | 1 |  |":                       {[]string{"n", "m"}, [][]span{{say("1"), say("")}}},
+		"|  | |---| |  |":                                    {[]string{"", ""}, [][]span{{say(""), say("")}}},
+	} {
+		p := &page{}
+		g := p.grid(c.head...)
+		for _, r := range c.rows {
+			g.row(r...)
+		}
+		if got := strings.TrimSpace(strings.ReplaceAll(markdownTable(g), "\n", " ")); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestWidth(t *testing.T) {
 	for s, want := range map[string]int{"abc": 3, "日本": 4, "é": 1, "e\u0301": 1, "…": 1} {
 		if got := width(s); got != want {

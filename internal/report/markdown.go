@@ -68,13 +68,32 @@ func fenced(lines [][]span) string {
 	return fence + "text\n" + b.String() + fence + "\n"
 }
 
+// markdownTable writes a table without the columns at its end that have neither a head nor anything below it: those are
+// for remarks, and nothing had to be remarked.
 func markdownTable(b *block) string {
+	rows, n := make([][]string, len(b.rows)), 1
+	for i, row := range b.rows {
+		rows[i] = make([]string, len(b.head))
+		for j := range b.head {
+			if j < len(row) {
+				rows[i][j] = inline(row[j])
+			}
+			if rows[i][j] != "" {
+				n = max(n, j+1)
+			}
+		}
+	}
+	for j, h := range b.head {
+		if h != "" {
+			n = max(n, j+1)
+		}
+	}
 	var s strings.Builder
-	for _, h := range b.head {
+	for _, h := range b.head[:n] {
 		s.WriteString("| " + markdown(h) + " ")
 	}
 	s.WriteString("|\n")
-	for i := range b.head {
+	for i := range n {
 		if b.rule[i] == right {
 			s.WriteString("|---:")
 		} else {
@@ -82,12 +101,8 @@ func markdownTable(b *block) string {
 		}
 	}
 	s.WriteString("|\n")
-	for _, row := range b.rows {
-		for i := range b.head {
-			text := ""
-			if i < len(row) {
-				text = inline(row[i])
-			}
+	for _, row := range rows {
+		for _, text := range row[:n] {
 			s.WriteString("| " + text + " ")
 		}
 		s.WriteString("|\n")
