@@ -323,8 +323,17 @@ func (t *teller) heardYes(a *engine.Attempt, index int32) int32 {
 	return n
 }
 
-// leasesOf says how long the leases of a granted attempt run if nothing renews or ends them.
+// leasesOf says how long the leases of a granted attempt run if nothing renews or ends them. With judge caller-ttl that is
+// what its own client counts, and what another will count depends on who asks.
 func (t *teller) leasesOf(a *engine.Attempt, index int32) string {
+	s := t.leasesRun(a, index)
+	if t.settings().Judge == engine.JudgeCallerTTL && t.settings().Leases {
+		s += "; others count their own ttl"
+	}
+	return s
+}
+
+func (t *teller) leasesRun(a *engine.Attempt, index int32) string {
 	ttl := t.step(a.Step).TTL
 	if ttl == engine.Forever || !t.settings().Leases {
 		return "its leases have no end"
@@ -361,14 +370,21 @@ func (t *teller) skewed(client, server int32, m engine.Moment, kinds ...engine.F
 	})
 }
 
+// outlived tells whether what refused a vote was a lease that had ended by its server's own clock: its asker, who judges it
+// by itself, saw it otherwise.
+func (t *teller) outlived(v *engine.Vote) bool {
+	return t.settings().Judge != engine.JudgeServer && v.Holder >= 0 && t.livingAt(v.Server, v.Applied) == nil
+}
+
 // refusal says why an attempt was not granted.
 func (t *teller) refusal(a *engine.Attempt, index int32) string {
 	if a.Invalid {
 		return "the quorum was heard too late: its ttl had passed since the send (validity)"
 	}
 	type blocker struct {
-		holder  int32
-		servers []int32
+		holder   int32
+		outlived bool
+		servers  []int32
 	}
 	var blockers []blocker
 	var silent, returned []int32
@@ -378,10 +394,11 @@ func (t *teller) refusal(a *engine.Attempt, index int32) string {
 		case engine.VoteNothing:
 			silent = append(silent, v.Server)
 		case engine.VoteNo:
-			at := slices.IndexFunc(blockers, func(b blocker) bool { return b.holder == v.Holder })
+			outlived := t.outlived(v)
+			at := slices.IndexFunc(blockers, func(b blocker) bool { return b.holder == v.Holder && b.outlived == outlived })
 			if at < 0 {
 				at = len(blockers)
-				blockers = append(blockers, blocker{holder: v.Holder})
+				blockers = append(blockers, blocker{holder: v.Holder, outlived: outlived})
 			}
 			blockers[at].servers = append(blockers[at].servers, v.Server)
 		default:
@@ -405,6 +422,12 @@ func (t *teller) refusal(a *engine.Attempt, index int32) string {
 		switch {
 		case b.holder < 0:
 			parts = append(parts, where+" closed by lock-delay")
+		case b.outlived:
+			who, by := t.client(a.Client), "ttl"
+			if t.settings().Judge == engine.JudgeCaller {
+				by = "clock"
+			}
+			parts = append(parts, "by "+who+"'s "+by+" "+t.client(b.holder)+" still has "+where)
 		case b.holder == a.Client:
 			parts = append(parts, "it has "+where+" already")
 		default:

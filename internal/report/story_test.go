@@ -234,6 +234,46 @@ judge caller
 at 0 B clock +9
 at 1 B acquire ttl 10
 `, "leases for 10 from the send, by its own clock", "leases to 11"},
+		"a lease that others count by their own ttl": {`
+servers 3
+judge caller-ttl
+at 0 A acquire ttl 10
+`, "leases [0, 10); others count their own ttl", ""},
+		"leases that are the same for all who ask": {`
+judge server
+at 0 A acquire ttl 10
+`, "leases [0, 10)", "others count"},
+		"a lease without end that others end": {`
+judge caller-ttl
+at 0 A acquire ttl none
+at 9 B acquire ttl 5
+`, "its leases have no end; others count their own ttl", ""},
+		"an ordinary mutex, whatever is asked": {`
+judge caller-ttl
+leases off
+at 0 A acquire ttl 10
+`, "its leases have no end", "others count"},
+		"a lease that has run out and refuses by the asker's ttl": {`
+servers 3
+judge caller-ttl
+at 0 A acquire ttl 10
+at 5 B acquire ttl 20
+at 15 C acquire ttl 20
+at 16 A acquire ttl 20
+`, "denied by C's ttl A still has s1..s3", "by B's ttl"},
+		"one's own lease that has run out": {`
+servers 3
+judge caller-ttl
+at 0 A acquire ttl 10
+at 16 A acquire ttl 20
+`, "denied by A's ttl A still has s1..s3", "it has s1"},
+		"polls before and after a lease runs out": {`
+servers 1
+judge caller
+at 0 B clock -8
+at 0 A acquire ttl 10
+at 2 B acquire ttl 10 retry every 1
+`, "2..9 B acquire ttl 10 waiting A has s1; it asks again every 1 10 s1 lease of A runs out A is not told and still believes that it holds the lock 10..17 B acquire ttl 10 waiting by B's clock A still has s1;", ""},
 		"a server's clock that stands still": {`
 servers 1
 at 0 s1 clock stop

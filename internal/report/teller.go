@@ -19,6 +19,7 @@ type teller struct {
 	// By client, in order of time: into aud.Holders, rec.Beliefs, rec.Pauses and rec.Writes. Every line asks these, and a
 	// run can have a million.
 	holds, beliefs, pauses, sent [][]int32
+	onServer                     [][]int32                 // by server, into rec.Leases; there they follow one another in time
 	accepted                     map[int64][]engine.Moment // by token, when its writes were applied, ascending
 }
 
@@ -37,10 +38,11 @@ func newTeller(r *study.Run) *teller {
 		}
 	}
 	clients := len(t.rec.Program.Clients)
-	t.holds = byClient(clients, len(t.aud.Holders), func(i int) int32 { return t.aud.Holders[i].Client })
-	t.beliefs = byClient(clients, len(t.rec.Beliefs), func(i int) int32 { return t.rec.Beliefs[i].Client })
-	t.pauses = byClient(clients, len(t.rec.Pauses), func(i int) int32 { return t.rec.Pauses[i].Client })
-	t.sent = byClient(clients, len(t.rec.Writes), func(i int) int32 { return t.rec.Writes[i].Client })
+	t.onServer = placesBy(t.settings().Servers, len(t.rec.Leases), func(i int) int32 { return t.rec.Leases[i].Server })
+	t.holds = placesBy(clients, len(t.aud.Holders), func(i int) int32 { return t.aud.Holders[i].Client })
+	t.beliefs = placesBy(clients, len(t.rec.Beliefs), func(i int) int32 { return t.rec.Beliefs[i].Client })
+	t.pauses = placesBy(clients, len(t.rec.Pauses), func(i int) int32 { return t.rec.Pauses[i].Client })
+	t.sent = placesBy(clients, len(t.rec.Writes), func(i int) int32 { return t.rec.Writes[i].Client })
 	t.accepted = map[int64][]engine.Moment{}
 	for i := range t.rec.Writes {
 		if w := &t.rec.Writes[i]; w.Accepted {
@@ -81,20 +83,20 @@ func newTeller(r *study.Run) *teller {
 	return t
 }
 
-// byClient sorts the places of a list by the client that each is about.
-func byClient(clients, n int, of func(i int) int32) [][]int32 {
-	out := make([][]int32, clients)
+// placesBy gives the places of a list by the client or the server that each is about.
+func placesBy(into, n int, of func(i int) int32) [][]int32 {
+	out := make([][]int32, into)
 	for i := range n {
-		if c := of(i); c >= 0 && int(c) < clients {
+		if c := of(i); c >= 0 && int(c) < into {
 			out[c] = append(out[c], int32(i))
 		}
 	}
 	return out
 }
 
-// places gives what byClient sorted to a client.
-func places(lists [][]int32, client int32) []int32 {
-	if l := at(lists, client); l != nil {
+// places gives what placesBy has for a client or a server.
+func places(lists [][]int32, of int32) []int32 {
+	if l := at(lists, of); l != nil {
 		return *l
 	}
 	return nil

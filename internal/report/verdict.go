@@ -520,12 +520,6 @@ func (t *teller) turnedAway() string {
 // kept tells of a client that was refused although nobody held the lock, by votes that a failed attempt had not given back.
 // It looks at as many attempts as a transcript has lines.
 func (t *teller) kept() string {
-	leases := make([][]int32, t.settings().Servers) // by server; there they follow one another in time
-	for i := range t.rec.Leases {
-		if s := t.rec.Leases[i].Server; s >= 0 && int(s) < len(leases) {
-			leases[s] = append(leases[s], int32(i))
-		}
-	}
 	for i := range min(len(t.rec.Attempts), maxLines) {
 		a := &t.rec.Attempts[i]
 		if !failed(a) {
@@ -535,10 +529,10 @@ func (t *teller) kept() string {
 		loser, blocked, under := engine.None, int32(0), false
 		for _, v := range t.votes[i] {
 			v := &t.rec.Votes[v]
-			if v.Kind != engine.VoteNo || v.Holder < 0 || int(v.Server) >= len(leases) {
+			if v.Kind != engine.VoteNo || v.Holder < 0 {
 				continue
 			}
-			l := t.livingAt(leases[v.Server], v.Applied)
+			l := t.livingAt(v.Server, v.Applied)
 			if l == nil || l.Client != v.Holder || !failed(at(t.rec.Attempts, l.Attempt)) || t.someoneHolds(v.Applied.Tick) {
 				continue
 			}
@@ -567,7 +561,8 @@ func failed(a *engine.Attempt) bool {
 }
 
 // livingAt gives the one of a server's leases that lives at a moment, nil if none does.
-func (t *teller) livingAt(places []int32, m engine.Moment) *engine.Lease {
+func (t *teller) livingAt(server int32, m engine.Moment) *engine.Lease {
+	places := places(t.onServer, server)
 	n, _ := slices.BinarySearchFunc(places, m, func(i int32, m engine.Moment) int {
 		if t.rec.Leases[i].Start.Before(m) {
 			return -1
