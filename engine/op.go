@@ -190,8 +190,12 @@ func (m *Machine) routeAt(o *op, server int32) (lands, heard Tick) {
 // drain does what else is due for the same operation in this tick before anything is decided: an attempt counts every
 // vote of the tick of its decision.
 func (m *Machine) drain(id int32) {
-	for len(m.queue) > 0 {
-		it := &m.queue[0]
+	for {
+		at := m.nextOf(m.ops[id].client)
+		if at < 0 {
+			return
+		}
+		it := &m.queue[at]
 		if it.tick != m.cur.Tick || it.a != id || it.kind != itemReply && it.kind != itemLand {
 			return
 		}
@@ -199,7 +203,7 @@ func (m *Machine) drain(id int32) {
 		if o.verb == Read || o.verb == Append || o.verb == Write || it.kind == itemReply && m.absent(o.client) {
 			return
 		}
-		next := m.pop()
+		next := m.remove(at)
 		m.work++
 		if next.kind == itemReply {
 			m.hear(id, next.b)
@@ -211,6 +215,22 @@ func (m *Machine) drain(id int32) {
 		}
 		m.arrive(id, next.server, heard)
 	}
+}
+
+// nextOf finds what comes next in the queue; where the order of actors is open, of a client's own work, for whom a line
+// stands before whose is not settled then. It is -1 if there is nothing.
+func (m *Machine) nextOf(client int32) int {
+	if !m.p.Ties {
+		return min(len(m.queue), 1) - 1
+	}
+	next := -1
+	for i := range m.queue {
+		it := &m.queue[i]
+		if it.tick == m.cur.Tick && m.actor(it) == client && (next < 0 || it.before(&m.queue[next])) {
+			next = i
+		}
+	}
+	return next
 }
 
 func (m *Machine) absent(client int32) bool {

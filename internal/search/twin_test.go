@@ -190,3 +190,53 @@ func checkMember(t *testing.T, seed uint64, p *engine.Program, c Class, member f
 		t.Fatalf("seed %d: class %v: its witness ends in %q", seed, c, rec.Value(rec.Final))
 	}
 }
+
+// While ties are open it changes no count which client's lines come first in the file.
+func TestOrderOfTheFileChangesNoCount(t *testing.T) {
+	families, counted, open := 1500, 0, 0
+	if testing.Short() {
+		families = 300
+	}
+	for seed := range uint64(families) {
+		p := family(seed)
+		if !p.Ties {
+			continue
+		}
+		open++
+		turned := *p
+		turned.Steps = slices.Clone(p.Steps)
+		for i := range turned.Steps {
+			if s := &turned.Steps[i]; s.Client != engine.None {
+				s.Line += 1000 * (int32(len(p.Clients)) - s.Client)
+			}
+		}
+		a, err := counts(p)
+		b, err2 := counts(&turned)
+		if err != nil || err2 != nil {
+			continue
+		}
+		counted++
+		if a != b {
+			t.Fatalf("seed %d: the search counts\n%s\nand with later clients' lines first\n%s", seed, a, b)
+		}
+	}
+	if counted < open/2 {
+		t.Errorf("of %d families %d were counted", open, counted)
+	}
+}
+
+func counts(p *engine.Program) (string, error) {
+	s, err := New(p, 10_000)
+	if err != nil {
+		return "", err
+	}
+	r, err := s.Run(context.Background())
+	if err != nil {
+		return "", err
+	}
+	got := map[string]int64{}
+	for _, c := range r.Classes {
+		got[fmt.Sprintf("%011b %q", c.Broken, c.Final)] += c.Members.Int64()
+	}
+	return fmt.Sprint(sorted(got)), nil
+}
