@@ -36,6 +36,7 @@ func (m *Machine) Begin(p *Program, rec *Record) {
 	m.masks = subtreeHoles(p, m.masks)
 	m.uses = usesOf(p)
 	m.prompt = promptSteps(p, m.prompt)
+	m.findAlike()
 	m.Marks, m.BeliefsAside = [2]int64{}, false
 }
 

@@ -38,6 +38,7 @@ type Machine struct {
 	touch   []touch // what each of them touches
 	slack   []int32
 	live    liveSet
+	alike   alike
 	// Marks are tokens that the caller of a fork keeps an eye on; snapshots carry them, since they may renumber tokens.
 	Marks [2]int64
 	// BeliefsAside says that the caller of a fork no longer asks who believes what; snapshots carry it and leave beliefs out.

@@ -20,20 +20,39 @@ type liveSet struct {
 	rank    ranks
 }
 
-// Snapshot appends the state at a tick, at which the next piece of work is due, to dst. With the horizon's distance, states are told apart by how long retries may go on.
+// Snapshot appends the state at a tick, at which the next piece of work is due, to dst. With the horizon's distance, states
+// are told apart by how long retries may go on.
 func (m *Machine) Snapshot(dst []byte, now Tick, horizon bool) []byte {
+	m.prepare(now)
+	m.alike.moved = false
+	return m.save(dst, horizon)
+}
+
+// Canonical is Snapshot with clients that are alike in places that the state gives them: Moved tells in which, and by it
+// Rebase finds whose texts are meant. Without such clients it is Snapshot.
+func (m *Machine) Canonical(dst []byte, now Tick, horizon bool) []byte {
+	m.prepare(now)
+	if m.placeAlike(m.mask()); m.alike.moved {
+		m.arrange(&m.live)
+	}
+	return m.save(dst, horizon)
+}
+
+// prepare finds what a snapshot has to tell.
+func (m *Machine) prepare(now Tick) {
 	if now > m.cur.Tick {
 		m.cur.Tick = now
 	}
+	m.alike.moved = false
 	l := &m.live
 	m.collect(l)
-	w := writer{dst, m.cur.Tick}
-	if m.uses.time {
-		w.num(int64(m.cur.Tick))
-	}
-	if horizon {
-		w.tick(m.horizon)
-	}
+	m.arrange(l)
+	m.saveRanks(l)
+}
+
+// mask gives the decided holes that somebody still looks at, as bits: those of the steps that are to come.
+func (m *Machine) mask() uint64 {
+	l := &m.live
 	mask := uint64(0)
 	for _, q := range l.order {
 		it := &m.queue[q]
@@ -47,7 +66,22 @@ func (m *Machine) Snapshot(dst []byte, now Tick, horizon bool) []byte {
 	for _, t := range l.trials {
 		mask |= m.masks[m.trials[t].step]
 	}
-	for h := range m.holes {
+	return mask
+}
+
+// save writes the state.
+func (m *Machine) save(dst []byte, horizon bool) []byte {
+	l, a := &m.live, &m.alike
+	w := writer{dst, m.cur.Tick}
+	if m.uses.time {
+		w.num(int64(m.cur.Tick))
+	}
+	if horizon {
+		w.tick(m.horizon)
+	}
+	mask := m.mask()
+	for n := range int32(len(m.holes)) {
+		h := a.inHole(n)
 		switch hole := &m.holes[h]; {
 		case hole.decided && mask&(1<<h) == 0:
 			w.byte(0)
@@ -57,19 +91,18 @@ func (m *Machine) Snapshot(dst []byte, now Tick, horizon bool) []byte {
 			w.num(int64(2*hole.first + 1))
 		}
 	}
-	m.saveRanks(l)
 	w.flag(m.BeliefsAside)
 	for _, t := range m.Marks {
 		w.num(l.rank.token(t))
 	}
-	for c := range m.clients {
-		m.saveClient(&w, &m.clients[c], l.active[c])
+	for n := range int32(len(m.clients)) {
+		m.saveClient(&w, a.inClient(n))
 	}
 	for sv := range m.servers {
 		m.saveServer(&w, int32(sv))
 	}
 	m.savePromises(&w)
-	for _, c := range m.cuts {
+	for _, c := range m.cuts { // never of clients that are like others
 		w.flag(c != 0)
 	}
 	r := &m.resource
@@ -80,7 +113,7 @@ func (m *Machine) Snapshot(dst []byte, now Tick, horizon bool) []byte {
 	w.num(l.rank.token(m.ordered))
 	w.num(int64(len(l.trials)))
 	for _, t := range l.trials {
-		w.num(int64(m.trials[t].step))
+		w.num(int64(a.step(m.p, m.trials[t].step)))
 		w.tick(m.trials[t].until)
 		w.flag(m.rec.Trials[m.trials[t].record].Polls > 0)
 	}
@@ -95,7 +128,7 @@ func (m *Machine) Snapshot(dst []byte, now Tick, horizon bool) []byte {
 	return w.b
 }
 
-// collect finds what is still referred to: the queue in order, the operations and trials that its items name.
+// collect finds the queue in order.
 func (m *Machine) collect(l *liveSet) {
 	l.order = l.order[:0]
 	for i := range m.queue {
@@ -105,8 +138,12 @@ func (m *Machine) collect(l *liveSet) {
 		}
 		l.order = append(l.order, int32(i))
 	}
+}
+
+// arrange puts the queue into the order of the law, with clients in their places, and numbers what its items name.
+func (m *Machine) arrange(l *liveSet) {
 	for i := 1; i < len(l.order); i++ {
-		for k := i; k > 0 && m.queue[l.order[k]].before(&m.queue[l.order[k-1]]); k-- {
+		for k := i; k > 0 && m.placedBefore(&m.queue[l.order[k]], &m.queue[l.order[k-1]]); k-- {
 			l.order[k], l.order[k-1] = l.order[k-1], l.order[k]
 		}
 	}
@@ -151,8 +188,29 @@ func (l *liveSet) keepTrial(t int32) {
 	}
 }
 
-func (m *Machine) saveClient(w *writer, c *client, active bool) {
-	active = active && !c.crashed
+// placedBefore is the order of items with clients in their places.
+func (m *Machine) placedBefore(x, y *item) bool {
+	if !m.alike.moved || x.tick != y.tick {
+		return x.before(y)
+	}
+	placed := *x
+	placed.line = m.alike.line(m.p, m.whose(x), x.line)
+	other := *y
+	other.line = m.alike.line(m.p, m.whose(y), y.line)
+	return placed.before(&other)
+}
+
+// whose gives the client whose line an item stands at; None if it is nobody's.
+func (m *Machine) whose(it *item) int32 {
+	if it.kind == itemLand {
+		return m.ops[it.a].client
+	}
+	return it.client
+}
+
+func (m *Machine) saveClient(w *writer, i int32) {
+	c := &m.clients[i]
+	active := m.live.active[i] && !c.crashed
 	paused := active && c.pausedUntil > m.cur.Tick
 	w.flags(active, c.crashed, c.belief != None && !m.BeliefsAside, active && c.checked, paused, active && c.watchdog != 0, active && c.lossTold)
 	if !active {
@@ -162,14 +220,14 @@ func (m *Machine) saveClient(w *writer, c *client, active bool) {
 		w.tick(c.pausedUntil)
 		line := int32(0)
 		if c.deferTo == c.pausedUntil {
-			line = c.deferLine
+			line = m.alike.line(m.p, i, c.deferLine)
 		}
 		w.num(int64(line))
 	}
 	w.num(m.live.slot(c.copied))
 	w.num(m.live.rank.version(c.version))
 	w.num(m.live.rank.token(c.token))
-	w.num(int64(c.owner))
+	w.num(int64(m.alike.client(c.owner)))
 	if m.uses.callerTTL {
 		w.num(int64(c.ttl) + 1)
 	}
@@ -203,8 +261,8 @@ func (m *Machine) saveServer(w *writer, sv int32) {
 		w.num(int64(op))
 	}
 	l := &m.rec.Leases[s.lease]
-	w.num(int64(s.owner))
-	w.num(int64(l.Client))
+	w.num(int64(m.alike.client(s.owner)))
+	w.num(int64(m.alike.client(l.Client)))
 	w.num(m.live.rank.token(l.Token))
 	w.tick(s.stamp)
 	if !s.live {
@@ -213,7 +271,7 @@ func (m *Machine) saveServer(w *writer, sv int32) {
 	if m.p.Settings.Judge == JudgeCallerTTL {
 		w.tick(s.lastVote)
 	}
-	w.num(int64(s.voters))
+	w.num(int64(m.alike.clients(s.voters)))
 }
 
 // matters tells whether anybody still looks at the server's lease: by its own clock a lease that ended is forgotten, unless
@@ -229,19 +287,22 @@ func (m *Machine) openVote(o *op, v *Vote) bool {
 
 func (m *Machine) savePromises(w *writer) {
 	m.live.proms = m.live.proms[:0]
-	for slot := range m.held {
-		first := len(m.live.proms)
-		for p := m.held[slot]; p != None; p = m.chain[p] {
-			if m.cur.Before(m.rec.Promises[p].End) && m.rec.Promises[p].End.Tick > m.cur.Tick {
-				m.live.proms = append(m.live.proms, p)
+	for n := range int32(len(m.clients)) {
+		row := int(m.alike.inClient(n)) * len(m.servers)
+		for _, newest := range m.held[row : row+len(m.servers)] {
+			first := len(m.live.proms)
+			for p := newest; p != None; p = m.chain[p] {
+				if m.cur.Before(m.rec.Promises[p].End) && m.rec.Promises[p].End.Tick > m.cur.Tick {
+					m.live.proms = append(m.live.proms, p)
+				}
 			}
+			slices.Reverse(m.live.proms[first:]) // the oldest first, as Restore builds the chain
 		}
-		slices.Reverse(m.live.proms[first:]) // the oldest first, as Restore builds the chain
 	}
 	w.num(int64(len(m.live.proms)))
 	for _, p := range m.live.proms {
 		pr := &m.rec.Promises[p]
-		w.num(int64(pr.Client))
+		w.num(int64(m.alike.client(pr.Client)))
 		w.num(int64(pr.Server))
 		w.tick(pr.End.Tick)
 	}
@@ -258,9 +319,9 @@ func (m *Machine) promiseRank(p int32) int64 {
 
 func (m *Machine) saveOp(w *writer, o *op) {
 	w.byte(byte(o.verb))
-	w.num(int64(o.step))
-	w.num(int64(o.client))
-	w.num(int64(o.owner))
+	w.num(int64(m.alike.step(m.p, o.step)))
+	w.num(int64(m.alike.client(o.client)))
+	w.num(int64(m.alike.client(o.owner)))
 	w.tick(o.sent.Tick)
 	w.tick(o.sentClock)
 	w.num(int64(o.ttl) + 1)
@@ -322,10 +383,10 @@ func (m *Machine) saveVotes(w *writer, o *op) {
 func (m *Machine) saveItem(w *writer, it *item) {
 	w.byte(byte(it.kind))
 	w.tick(it.tick)
-	w.num(int64(it.line))
+	w.num(int64(m.alike.line(m.p, m.whose(it), it.line)))
 	w.num(int64(it.server + 1))
-	w.num(int64(it.client + 1))
-	w.num(int64(it.hole))
+	w.num(int64(m.alike.client(it.client) + 1))
+	w.num(int64(m.alike.hole(it.hole-1) + 1))
 	switch it.kind {
 	case itemLand, itemSilent:
 		w.num(int64(m.live.opRank[it.a]))
@@ -347,6 +408,6 @@ func (m *Machine) saveItem(w *writer, it *item) {
 	case itemPoll:
 		w.num(int64(m.live.trialNo[it.a]))
 	default:
-		w.num(int64(it.a))
+		w.num(int64(m.alike.step(m.p, it.a)))
 	}
 }

@@ -46,7 +46,7 @@ func TestRestoredMachineComesToTheSameEnd(t *testing.T) {
 		}
 		final := m.Final()
 		for i := len(slots) - 1; i >= 0; i-- {
-			final = m.Rebase(final, slots[i])
+			final = m.Rebase(final, slots[i], nil)
 		}
 		wantWrites, wantAccepted := 0, 0
 		for i := range want.Writes {

@@ -28,17 +28,20 @@ func (m *Machine) Adopt() {
 	}
 }
 
-// Rebase gives the value that v, of a machine restored from a snapshot, is in terms of the snapshot's slots.
-func (m *Machine) Rebase(v int32, slots []int32) int32 {
+// Rebase gives the value that v, of a machine restored from a snapshot, is in terms of the snapshot's slots, with texts as the
+// clients that had other places write them.
+func (m *Machine) Rebase(v int32, slots, moved []int32) int32 {
 	n := m.rec.Values[v]
+	prev := n.Prev
 	switch {
-	case n.Prev == None:
-		return v
-	case n.Prev < None:
-		return slots[slotBase-n.Prev]
+	case prev < None:
+		return slots[slotBase-prev]
+	case prev != None:
+		prev = m.Rebase(prev, slots, moved)
 	}
-	prev := m.Rebase(n.Prev, slots)
-	if prev == n.Prev {
+	if len(moved) > 0 {
+		n.Text = m.alike.text(m.p, n.Text, moved)
+	} else if prev == n.Prev {
 		return v
 	}
 	return m.sharedValue(prev, n.Text)

@@ -21,6 +21,7 @@ type monitor struct {
 	promises, beliefs, grants int // looked at
 
 	granted  uint64  // clients that ever got the lock, as bits; only where the horizon is part of a state
+	placed   []int32 // scratch
 	starving []int32 // the steps of acquires whose retrying the horizon ended, ascending
 }
 
@@ -52,13 +53,18 @@ func (o *monitor) load(rest []byte, rec *engine.Record) {
 	}
 }
 
-// save appends what the monitor has to remember.
-func (o *monitor) save(key []byte) []byte {
+// save appends what the monitor has to remember, with clients in the places that the machine's last snapshot gave them.
+func (o *monitor) save(key []byte, m *engine.Machine) []byte {
 	if !o.bound {
 		return key
 	}
-	key = binary.AppendUvarint(key, o.granted)
+	key = binary.AppendUvarint(key, m.PlacedSet(o.granted))
+	o.placed = o.placed[:0]
 	for _, step := range o.starving {
+		o.placed = append(o.placed, m.PlacedStep(step))
+	}
+	slices.Sort(o.placed)
+	for _, step := range o.placed {
 		key = binary.AppendUvarint(key, uint64(step))
 	}
 	return key

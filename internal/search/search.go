@@ -93,6 +93,7 @@ type Search struct {
 	mon   monitor
 	limit int
 	bound bool         // the horizon's distance is part of a state
+	apart bool         // clients that are alike are told apart all the same
 	stop  func() error // why the caller wants the search to end; nil while it does not
 	seen  *atomic.Int64
 
@@ -103,6 +104,7 @@ type Search struct {
 	outcomes []outcome
 	breaches []breach
 	values   []int32 // a stack: the values of the states on the way
+	moved    []int32 // a stack: who had which place in them, where some clients were moved
 	gather   []*futures
 	depth    int
 	branches int
@@ -126,7 +128,6 @@ type outcome struct {
 	final   int32
 	away    int32
 	events  int32
-	branch  int32
 }
 
 func (o *outcome) smaller(p *outcome) bool {
@@ -135,9 +136,8 @@ func (o *outcome) smaller(p *outcome) bool {
 
 // breach is the smallest of a state's futures in which a law is first broken; Harm counts from the state's own tick.
 type breach struct {
-	law    audit.Law
-	branch int32
-	cost   Cost
+	law  audit.Law
+	cost Cost
 }
 
 // futures gathers what becomes of a state, branch by branch.
@@ -243,6 +243,7 @@ func (s *Search) count() *futures {
 		s.table = make([]int32, firstTable)
 	}
 	s.keys, s.nodes, s.outcomes, s.breaches, s.values = s.keys[:0], s.nodes[:0], s.outcomes[:0], s.breaches[:0], s.values[:0]
+	s.moved = s.moved[:0]
 	s.branches, s.depth = 0, 0
 	s.m.Begin(s.p, s.rec)
 	if !s.bound {
@@ -250,28 +251,28 @@ func (s *Search) count() *futures {
 	}
 	s.mon = monitor{bound: s.bound}
 	root := &futures{last: -1}
-	s.walk(root, 0, 0)
+	s.walk(root, 0)
 	return root
 }
 
 // walk goes on from the machine's state to the next choice, and adds what becomes of it, by what happened on the way and
 // by the futures of the state that it came to.
-func (s *Search) walk(into *futures, away, branch int32) {
+func (s *Search) walk(into *futures, away int32) {
 	w := s.run()
 	if s.err != nil {
 		return
 	}
 	into.last = max(into.last, w.last-into.tick)
 	if w.fork.Kind == engine.ForkDone {
-		s.end(into, &w, away, branch)
+		s.end(into, &w, away)
 		return
 	}
-	mark := len(s.values)
+	values, moved := len(s.values), len(s.moved)
 	n := s.state(w.fork)
 	if s.err == nil {
-		s.through(into, &w, n, s.values[mark:], away, branch)
+		s.through(into, &w, n, s.values[values:], s.moved[moved:], away)
 	}
-	s.values = s.values[:mark]
+	s.values, s.moved = s.values[:values], s.moved[:moved]
 }
 
 // way is a stretch without choices.
@@ -333,14 +334,14 @@ func (s *Search) checked(c count, ok bool) count {
 }
 
 // end adds a schedule that came to its end.
-func (s *Search) end(into *futures, w *way, away, branch int32) {
-	s.merge(into, outcome{members: w.factor, broken: w.broken, final: s.m.Final(), away: away, events: w.events, branch: branch})
-	s.mergeWay(into, w, Cost{Away: away, Events: w.events}, branch)
+func (s *Search) end(into *futures, w *way, away int32) {
+	s.merge(into, outcome{members: w.factor, broken: w.broken, final: s.m.Final(), away: away, events: w.events})
+	s.mergeWay(into, w, Cost{Away: away, Events: w.events})
 }
 
 // through adds a state's futures, as they are after what happened on the way to it. The values are the state's, as the
-// caller knows them.
-func (s *Search) through(into *futures, w *way, n int32, values []int32, away, branch int32) {
+// caller knows them, and so are those who had the places of others.
+func (s *Search) through(into *futures, w *way, n int32, values, moved []int32, away int32) {
 	nd := s.nodes[n]
 	at := w.fork.Tick
 	if nd.last >= 0 {
@@ -351,15 +352,14 @@ func (s *Search) through(into *futures, w *way, n int32, values []int32, away, b
 		o.broken |= w.broken
 		o.events += w.events
 		o.away += away
-		o.branch = branch
-		o.final = s.m.Rebase(o.final, values)
+		o.final = s.m.Rebase(o.final, values, moved)
 		o.members = s.checked(o.members.times(w.factor))
 		if o.smaller(&least) {
 			least = o
 		}
 		s.merge(into, o)
 	}
-	s.mergeWay(into, w, Cost{Away: least.away, Events: least.events}, branch)
+	s.mergeWay(into, w, Cost{Away: least.away, Events: least.events})
 	for _, b := range s.breaches[nd.breach : nd.breach+nd.breadth] {
 		if w.broken.Has(b.law) {
 			continue
@@ -367,22 +367,21 @@ func (s *Search) through(into *futures, w *way, n int32, values []int32, away, b
 		b.cost.Away += away
 		b.cost.Harm += at - into.tick
 		b.cost.Events += w.events
-		b.branch = branch
 		into.mergeBreach(b)
 	}
 }
 
 // mergeWay adds the laws that were broken on the way, in the smallest of the futures that follow it.
-func (s *Search) mergeWay(into *futures, w *way, c Cost, branch int32) {
+func (s *Search) mergeWay(into *futures, w *way, c Cost) {
 	for l := range audit.NumLaws {
 		if w.broken.Has(l) {
 			c.Harm = w.first[l] - into.tick
-			into.mergeBreach(breach{law: l, branch: branch, cost: c})
+			into.mergeBreach(breach{law: l, cost: c})
 		}
 	}
 }
 
-// merge adds an outcome; of two of one class the smaller one's branch is kept, the earlier branch if they are equal.
+// merge adds an outcome; of two of one class the smaller one's cost is kept.
 func (s *Search) merge(into *futures, o outcome) {
 	for i := range into.outcomes {
 		l := &into.outcomes[i]
@@ -390,8 +389,8 @@ func (s *Search) merge(into *futures, o outcome) {
 			continue
 		}
 		o.members = s.checked(o.members.add(l.members))
-		if l.smaller(&o) || !o.smaller(l) {
-			o.away, o.events, o.branch = l.away, l.events, l.branch
+		if l.smaller(&o) {
+			o.away, o.events = l.away, l.events
 		}
 		*l = o
 		return
@@ -412,10 +411,17 @@ func (f *futures) mergeBreach(b breach) {
 }
 
 // state finds the state at a fork, or works out what becomes of it. It leaves the state's values, as the caller knows
-// them, on s.values.
+// them, on s.values, and on s.moved who has which place in it.
 func (s *Search) state(f engine.Fork) int32 {
-	s.buf = s.mon.save(s.m.Snapshot(s.buf[:0], f.Tick, s.bound))
+	if s.apart {
+		s.buf = s.m.Snapshot(s.buf[:0], f.Tick, s.bound)
+	} else {
+		s.buf = s.m.Canonical(s.buf[:0], f.Tick, s.bound)
+	}
+	s.buf = s.mon.save(s.buf, s.m)
 	s.values = s.m.Slots(s.values)
+	unmoved := len(s.moved)
+	s.moved = s.m.Moved(s.moved)
 	at, known := s.find(s.buf)
 	if known {
 		n := s.table[at] - 1
@@ -442,9 +448,14 @@ func (s *Search) state(f engine.Fork) int32 {
 	into := s.gather[s.depth]
 	*into = futures{tick: f.Tick, last: -1, outcomes: into.outcomes[:0], breaches: into.breaches[:0]}
 	s.depth++
-	// For the first branch the machine goes on as it is; the state's values get the names that its futures use.
-	s.m.Adopt()
-	s.mon.begin(s.rec)
+	if len(s.moved) > unmoved {
+		s.load(n, f.Tick)
+		f = s.m.Look()
+	} else {
+		// For the first branch the machine goes on as it is; the state's values get the names that its futures use.
+		s.m.Adopt()
+		s.mon.begin(s.rec)
+	}
 	if f.Kind == engine.ForkHole && f.N > 1 {
 		s.holes(into, n, f)
 	} else {
@@ -472,7 +483,7 @@ func (s *Search) choices(into *futures, n int32, f engine.Fork) {
 		}
 		s.branches++
 		s.m.Take(f, b)
-		if s.walk(into, away(f, b), int32(b)); s.err != nil {
+		if s.walk(into, away(f, b)); s.err != nil {
 			return
 		}
 	}
@@ -485,24 +496,33 @@ func (s *Search) holes(into *futures, n int32, f engine.Fork) {
 		if path != onePath {
 			f = s.m.Look()
 		}
-		far := int32(0)
-		used := 0
-		for more := true; more; used++ {
-			b := path.branch(used)
-			far += away(f, b)
-			s.m.Take(f, b)
-			f = s.m.Look()
-			more = moreHoles(f, into.tick, used)
-		}
-		path = path.cut(used)
+		var far int32
+		far, path = s.follow(f, path, nil)
 		s.branches++
-		if s.walk(into, far, int32(path)); s.err != nil {
+		if s.walk(into, far); s.err != nil {
 			return
 		}
 		if path = path.next(); path == onePath {
 			return
 		}
 	}
+}
+
+// follow decides the holes of a fork's tick along a path, and gives how far that is from the first values, and the path
+// at its length.
+func (s *Search) follow(f engine.Fork, p path, note func(engine.Fork, int)) (far int32, taken path) {
+	tick, used := f.Tick, 0
+	for more := true; more; used++ {
+		b := p.branch(used)
+		if note != nil {
+			note(f, b)
+		}
+		far += away(f, b)
+		s.m.Take(f, b)
+		f = s.m.Look()
+		more = moreHoles(f, tick, used)
+	}
+	return far, p.cut(used)
 }
 
 // moreHoles tells whether a fork belongs to the holes of a tick, of which some were decided.
@@ -547,7 +567,10 @@ func (p path) next() path {
 
 // load brings the machine into a known state.
 func (s *Search) load(n int32, now engine.Tick) {
-	key := s.keys[s.nodes[n].key:s.nodes[n].keyEnd]
+	s.restore(s.keys[s.nodes[n].key:s.nodes[n].keyEnd], now)
+}
+
+func (s *Search) restore(key []byte, now engine.Tick) {
 	rest := s.m.Restore(key, now, s.bound)
 	if !s.bound {
 		s.m.SetHorizon(engine.MaxTick)
@@ -606,8 +629,17 @@ func (s *Search) result(root *futures) *Result {
 		r.Classes = append(r.Classes, c)
 	}
 	slices.SortFunc(r.Classes, func(a, b Class) int {
-		return cmp.Or(cmp.Compare(a.Broken, b.Broken), cmp.Compare(a.Final, b.Final))
+		return cmp.Or(cmp.Compare(a.Broken, b.Broken), cmp.Compare(a.Final, b.Final), a.Cost.Compare(b.Cost))
 	})
+	merged := r.Classes[:0]
+	for _, c := range r.Classes {
+		if n := len(merged); n > 0 && merged[n-1].Broken == c.Broken && merged[n-1].Final == c.Final {
+			merged[n-1].Members.Add(merged[n-1].Members, c.Members) // the same value came about in several ways
+			continue
+		}
+		merged = append(merged, c)
+	}
+	r.Classes = merged
 	for _, b := range root.breaches {
 		r.Broken |= 1 << b.law
 		r.Smallest[b.law] = b.cost

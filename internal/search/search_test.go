@@ -82,6 +82,7 @@ func TestYardstick(t *testing.T) {
 		{2, engine.FencingOn, "1832", "0"},
 		{3, engine.FencingOff, "17801814", "8188716"},
 		{3, engine.FencingOn, "17801814", "0"},
+		{4, engine.FencingOff, "1740865604410512", "930020255668608"},
 	} {
 		r := run(t, yardstick(tc.clients, 30, 30, tc.fencing))
 		if r.Members.String() != tc.members || r.with(audit.StaleWrite) != tc.stale {
@@ -134,12 +135,15 @@ func TestReset(t *testing.T) {
 	}
 }
 
+// rows are the sizes of the yardstick that are measured.
+var rows = []struct {
+	name    string
+	clients int
+	bound   int32
+}{{"2 clients at 30", 2, 30}, {"3 clients at 30", 3, 30}, {"3 clients at 200", 3, 200}, {"4 clients at 30", 4, 30}}
+
 func BenchmarkYardstick(b *testing.B) {
-	for _, bc := range []struct {
-		name    string
-		clients int
-		bound   int32
-	}{{"2 clients at 30", 2, 30}, {"3 clients at 30", 3, 30}, {"3 clients at 200", 3, 200}, {"4 clients at 30", 4, 30}} {
+	for _, bc := range rows {
 		b.Run(bc.name, func(b *testing.B) {
 			p := yardstick(bc.clients, bc.bound, bc.bound, engine.FencingOff)
 			var r *Result

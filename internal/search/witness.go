@@ -2,7 +2,7 @@ package search
 
 import (
 	"errors"
-	"slices"
+	"math"
 
 	"dlock/audit"
 	"dlock/engine"
@@ -16,162 +16,170 @@ type Member struct {
 
 // Smallest gives the smallest member that breaks a law; Run must have found one.
 func (s *Search) Smallest(l audit.Law) (Member, error) {
-	return s.descend(func(n int32) int32 {
-		nd := s.nodes[n]
-		for _, b := range s.breaches[nd.breach : nd.breach+nd.breadth] {
+	d := s.descent()
+	return d.down(func(f *futures) (Cost, bool) {
+		if d.broken.Has(l) {
+			return f.least()
+		}
+		for _, b := range f.breaches {
 			if b.law == l {
-				return b.branch
+				return b.cost, true
 			}
 		}
-		return -1
-	}, func(broken Laws) bool { return broken.Has(l) })
+		return Cost{}, false
+	})
 }
 
 // Class gives the smallest member of an outcome class of the result.
 func (s *Search) Class(c Class) (Member, error) {
-	// Going down, the class of what is still to come is found by trying: the outcomes of a state that, behind what
-	// happened so far, make the class.
-	return s.descendClass(c)
+	d := s.descent()
+	return d.down(func(f *futures) (Cost, bool) {
+		least, found := Cost{}, false
+		for i := range f.outcomes {
+			o := &f.outcomes[i]
+			if o.broken|d.broken != c.Broken || s.rec.Value(d.rebase(o.final)) != c.Final {
+				continue
+			}
+			if cost := (Cost{Away: o.away, Events: o.events}); !found || cost.Compare(least) < 0 {
+				least, found = cost, true
+			}
+		}
+		return least, found
+	})
 }
 
-// descend walks from the start, at each state taking the branch that pick says, until done says that what was looked for
-// has happened; from there on the smallest future is as good as any.
-func (s *Search) descend(pick func(n int32) int32, done func(Laws) bool) (Member, error) {
-	w := s.begin()
-	for {
-		broken, fork, n, err := w.next(s)
-		if err != nil {
-			return Member{}, err
-		}
-		if fork.Kind == engine.ForkDone {
-			return w.member, nil
-		}
-		branch := int32(-1)
-		if !done(broken) {
-			branch = pick(n)
-		}
-		if branch < 0 {
-			branch = s.least(n)
-		}
-		w.take(s, fork, n, branch)
-	}
-}
-
-// least is the branch of a state's smallest future.
-func (s *Search) least(n int32) int32 {
-	nd := s.nodes[n]
-	best := s.outcomes[nd.out]
-	for _, o := range s.outcomes[nd.out+1 : nd.out+nd.n] {
-		if o.smaller(&best) || !best.smaller(&o) && o.branch < best.branch {
-			best = o
+// least is the cost of the smallest of all futures.
+func (f *futures) least() (Cost, bool) {
+	o := outcome{away: math.MaxInt32}
+	for i := range f.outcomes {
+		if f.outcomes[i].smaller(&o) {
+			o = f.outcomes[i]
 		}
 	}
-	return best.branch
+	return Cost{Away: o.away, Events: o.events}, len(f.outcomes) > 0
 }
 
-// descent is a walk down one member.
+var errLost = errors.New("no future of a state is what was looked for")
+
+// descent walks down one member. It keeps to the clients as they are: only what becomes of its branches is looked up in
+// states in which clients may have other places. So of equal members it finds the one that comes first by the file.
 type descent struct {
-	member Member
-	broken Laws
-	// chain leads back to the values of the start: the values of each state on the way, as the state before knew them.
-	chain [][]int32
+	s       *Search
+	member  Member
+	broken  Laws
+	state   []byte    // the last one
+	chain   [][]int32 // leads back to the values of the start: those of each state on the way, as the one before knew them
+	futures futures   // what becomes of one of its branches
 }
 
-func (s *Search) begin() *descent {
+func (s *Search) descent() *descent {
 	s.m.Again()
 	if !s.bound {
 		s.m.SetHorizon(engine.MaxTick)
 	}
 	s.mon = monitor{bound: s.bound}
-	d := &descent{member: Member{Holes: make([]int32, len(s.p.Holes))}}
-	return d
+	return &descent{s: s, member: Member{Holes: make([]int32, len(s.p.Holes))}}
 }
 
-var errLost = errors.New("no future of a state makes the class")
+// down takes the branch of least cost, of equal ones the first, at each choice until the end. What a branch costs is for the
+// caller to find in what becomes of it.
+func (d *descent) down(cost func(*futures) (Cost, bool)) (Member, error) {
+	s := d.s
+	limit := s.limit
+	s.limit = math.MaxInt32 // what is looked for was found within the limit
+	defer func() { s.limit = limit }()
+	for {
+		f := d.run()
+		if s.err != nil || f.Kind == engine.ForkDone {
+			return d.member, s.err
+		}
+		d.state = s.mon.save(s.m.Snapshot(d.state[:0], f.Tick, s.bound), s.m)
+		d.chain = append(d.chain, s.m.Slots(nil))
+		least, best := Cost{}, path(-1)
+		for branch := d.first(f); branch >= 0; {
+			far, next := d.take(f, branch, false)
+			d.futures = futures{tick: f.Tick, last: -1, outcomes: d.futures.outcomes[:0], breaches: d.futures.breaches[:0]}
+			if s.walk(&d.futures, far); s.err != nil {
+				return Member{}, s.err
+			}
+			if c, found := cost(&d.futures); found && (best < 0 || c.Compare(least) < 0) {
+				least, best = c, branch
+			}
+			branch = next
+		}
+		if best < 0 {
+			return Member{}, errLost
+		}
+		d.take(f, best, true)
+	}
+}
 
-// next does the work that leaves no choice and gives the state it comes to.
-func (d *descent) next(s *Search) (Laws, engine.Fork, int32, error) {
+// run does the work that leaves no choice, and gives the fork that it comes to.
+func (d *descent) run() engine.Fork {
+	s := d.s
 	for steps := 0; ; steps++ {
 		d.broken |= s.mon.look(s.m, s.rec)
 		f := s.m.Look()
 		if f.Kind == engine.ForkDone {
 			d.broken |= s.mon.end(s.m, s.p)
-			return d.broken, f, 0, nil
+			return f
 		}
 		forced := f.Kind == engine.ForkStep || f.Kind == engine.ForkHole && f.N == 1
 		if !forced || steps == stretch {
-			mark := len(s.values)
-			n := s.state(f)
-			d.chain = append(d.chain, slices.Clone(s.values[mark:]))
-			s.values = s.values[:mark]
-			return d.broken, f, n, s.err
+			return f
 		}
-		d.note(s, f, 0)
+		d.note(f, 0)
 		s.m.Take(f, 0)
 	}
 }
 
-func (d *descent) take(s *Search, f engine.Fork, n, branch int32) {
-	tick := f.Tick
-	s.load(n, tick)
-	f = s.m.Look()
+// first is the first branch of a fork: of one of holes, where a branch decides all that are open in its tick, the empty path.
+func (d *descent) first(f engine.Fork) path {
+	if f.Kind == engine.ForkHole && f.N > 1 {
+		return onePath
+	}
+	return 0
+}
+
+// take goes back to the state and takes a branch. It gives how far that is from the first values, and the next branch; -1
+// if it is the last.
+func (d *descent) take(f engine.Fork, branch path, note bool) (far int32, next path) {
+	s := d.s
+	s.restore(d.state, f.Tick)
+	g := s.m.Look()
 	if f.Kind != engine.ForkHole || f.N == 1 {
-		d.note(s, f, branch)
-		s.m.Take(f, int(branch))
-		return
+		if note {
+			d.note(g, int(branch))
+		}
+		s.m.Take(g, int(branch))
+		if branch++; int(branch) == f.N {
+			branch = -1
+		}
+		return 0, branch
 	}
-	for used := range path(branch).len() {
-		b := path(branch).branch(used)
-		d.note(s, f, int32(b))
-		s.m.Take(f, b)
-		f = s.m.Look()
+	var noted func(engine.Fork, int)
+	if note {
+		noted = d.note
 	}
+	far, branch = s.follow(g, branch, noted)
+	if next = branch.next(); next == onePath {
+		next = -1
+	}
+	return far, next
 }
 
-func (d *descent) note(s *Search, f engine.Fork, branch int32) {
+func (d *descent) note(f engine.Fork, branch int) {
 	if f.Kind != engine.ForkHole {
-		d.member.Lines = append(d.member.Lines, s.m.NextLine(int(branch)))
+		d.member.Lines = append(d.member.Lines, d.s.m.NextLine(branch))
 		return
 	}
-	d.member.Holes[f.Hole] = f.First
-	if branch == 1 {
-		d.member.Holes[f.Hole]++
-	}
-}
-
-// descendClass walks down to the smallest member of a class, whose final value is a text of the start.
-func (s *Search) descendClass(c Class) (Member, error) {
-	d := s.begin()
-	for {
-		broken, f, n, err := d.next(s)
-		if err != nil {
-			return Member{}, err
-		}
-		if f.Kind == engine.ForkDone {
-			return d.member, nil
-		}
-		nd := s.nodes[n]
-		best := -1
-		outs := s.outcomes[nd.out : nd.out+nd.n]
-		for i := range outs {
-			if outs[i].broken|broken != c.Broken || s.rec.Value(d.rebase(s, outs[i].final)) != c.Final {
-				continue
-			}
-			if best < 0 || outs[i].smaller(&outs[best]) || !outs[best].smaller(&outs[i]) && outs[i].branch < outs[best].branch {
-				best = i
-			}
-		}
-		if best < 0 {
-			return Member{}, errLost
-		}
-		d.take(s, f, n, outs[best].branch)
-	}
+	d.member.Holes[f.Hole] = f.First + int32(branch)
 }
 
 // rebase gives a value of the last state in terms of the start.
-func (d *descent) rebase(s *Search, v int32) int32 {
+func (d *descent) rebase(v int32) int32 {
 	for i := len(d.chain) - 1; i >= 0; i-- {
-		v = s.m.Rebase(v, d.chain[i])
+		v = d.s.m.Rebase(v, d.chain[i], nil)
 	}
 	return v
 }

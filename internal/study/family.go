@@ -141,7 +141,7 @@ func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Sear
 			t := &familyTally{counted: true, states: int64(r.States), branches: int64(r.Branches)}
 			for _, c := range r.Classes {
 				c.Cost.Away += away
-				k := t.class(c.Broken, c.Final) // two classes may differ only in how the same value came about
+				k := t.class(c.Broken, c.Final)
 				k.Members.Add(k.Members, c.Members)
 				k.Best.better(best{Cost: c.Cost, Slice: i, Found: true})
 			}
