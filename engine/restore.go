@@ -75,6 +75,18 @@ func (m *Machine) Restore(snap []byte, now Tick, horizon bool) []byte {
 	return r.b
 }
 
+// SavedTick is the tick that a snapshot is of, or where that makes no difference, any.
+func (m *Machine) SavedTick(snap []byte, horizon bool) Tick {
+	r := reader{snap, 0}
+	switch {
+	case m.uses.time:
+		return Tick(r.num())
+	case horizon:
+		return m.p.Settings.Horizon - r.tick()
+	}
+	return 0
+}
+
 func (m *Machine) loadClient(r *reader, i int32) {
 	f := r.byte()
 	c := client{crashed: f&2 != 0, checked: f&8 != 0, lossTold: f&64 != 0, belief: None, owner: i, validUntil: never}

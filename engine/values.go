@@ -74,3 +74,6 @@ func (l *liveSet) slot(v int32) int64 {
 	l.values = append(l.values, v)
 	return int64(len(l.values))
 }
+
+// Intern gives the index of a value, as it follows another one or, with what Record.Values says of it, stands for a slot.
+func (m *Machine) Intern(prev int32, text string) int32 { return m.sharedValue(prev, text) }

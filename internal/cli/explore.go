@@ -367,13 +367,14 @@ type saver struct {
 	err  error
 }
 
-// now is called after every slice.
+// now is called after every slice, and more often. Writing takes at most a twentieth of the time.
 func (s *saver) now(part func() *study.Part) {
-	if time.Now().Before(s.next) {
+	began := time.Now()
+	if began.Before(s.next) {
 		return
 	}
 	s.err = errors.Join(s.err, s.write(part()))
-	s.next = time.Now().Add(checkpointEvery)
+	s.next = time.Now().Add(max(checkpointEvery, 20*time.Since(began)))
 }
 
 func (s *saver) write(last *study.Part) error {
@@ -436,12 +437,15 @@ func searchProgress(p *study.Progress, elapsed time.Duration) string {
 	if total == 1 {
 		word = "slice"
 	}
-	s := fmt.Sprintf("%d of %d %s, %s members", done, total, word, study.Grouped(big.NewInt(members)))
-	if n := p.States(); done == 0 && n > 0 {
-		// Members are known once a slice is counted to its end; until then its states say that it goes on.
-		s = fmt.Sprintf("%d of %d %s, %s states", done, total, word, study.Grouped(big.NewInt(n)))
+	count := study.Grouped(big.NewInt(members)) + " members"
+	if members >= study.ManyMembers {
+		count = "over 10^15 members"
 	}
-	if n := members - before; n > 0 {
+	s := fmt.Sprintf("%d of %d %s, %s", done, total, word, count)
+	if n := p.States(); done == 0 && n > 0 {
+		s += fmt.Sprintf(" by %s states", study.Grouped(big.NewInt(n)))
+	}
+	if n := members - before; n > 0 && members < study.ManyMembers {
 		s += fmt.Sprintf(", %s a second", study.Grouped(big.NewInt(int64(float64(n)/elapsed.Seconds()))))
 	}
 	if n := done - first; n > 0 && total > done {

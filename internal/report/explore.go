@@ -98,6 +98,11 @@ func incomplete(p *page, e *study.Explore) {
 	said := fmt.Sprintf(": %s after %s of %s. What follows is about the members of those alone.", e.Stopped, study.Grouped(big.NewInt(e.Done)),
 		plural(int(min(e.Slices, 2)), "1 slice", study.Grouped(big.NewInt(e.Slices))+" slices"))
 	switch {
+	case e.Partial && e.Slices == 1:
+		said = fmt.Sprintf(": %s before every member was decided. What follows is about those that were.", e.Stopped)
+	case e.Partial:
+		said = fmt.Sprintf(": %s after %s of %s slices, within the next. What follows is about the members that were decided.", e.Stopped,
+			study.Grouped(big.NewInt(e.Done)), study.Grouped(big.NewInt(e.Slices)))
 	case e.Done == 0 && e.Slices == 1:
 		said = fmt.Sprintf(": %s before the only slice was done. Nothing can be said about its members.", e.Stopped)
 	case e.Done == 0:

@@ -96,6 +96,11 @@ type Search struct {
 	apart bool         // clients that are alike are told apart all the same
 	stop  func() error // why the caller wants the search to end; nil while it does not
 	seen  *atomic.Int64
+	keep  func()
+	saved []byte // states to go on from
+	// known says that states are looked up only: those that are not there, or not to their end, give what is known of them.
+	known bool
+	cut   []int32 // states that were not worked out to their end when the search stopped
 
 	seed     maphash.Seed
 	table    []int32 // open addressing: node + 1
@@ -105,7 +110,8 @@ type Search struct {
 	breaches []breach
 	values   []int32 // a stack: the values of the states on the way
 	moved    []int32 // a stack: who had which place in them, where some clients were moved
-	gather   []*futures
+	root     *futures
+	gather   []*futures // what becomes of the states on the way
 	depth    int
 	branches int
 	buf      []byte
@@ -143,6 +149,7 @@ type breach struct {
 // futures gathers what becomes of a state, branch by branch.
 type futures struct {
 	tick     engine.Tick
+	factor   count // how many members each one of the branch that is being walked stands for
 	last     engine.Tick
 	outcomes []outcome
 	breaches []breach
@@ -177,7 +184,7 @@ func (s *Search) Reset(p *engine.Program) error {
 			return ErrTrait
 		}
 	}
-	s.p, s.bound, s.err = lockstep(p), false, nil
+	s.p, s.bound, s.known, s.saved, s.err = lockstep(p), false, false, nil, nil
 	return nil
 }
 
@@ -186,6 +193,34 @@ const seenEvery = 1024
 
 // Watch has the search add to seen, from time to time, how many states it has kept.
 func (s *Search) Watch(seen *atomic.Int64) { s.seen = seen }
+
+// Keep has the search call a function from time to time, in which SaveStates may be called.
+func (s *Search) Keep(now func()) { s.keep = now }
+
+// Decided gives, to a function that Keep names, how many members are decided; of a number too large for it, the largest.
+func (s *Search) Decided() int64 {
+	sum, each := count{}, count{lo: 1}
+	ok := true
+	take := func(f *futures, begun bool) {
+		for _, o := range f.outcomes {
+			n, fits := o.members.times(each)
+			if ok = ok && fits; ok {
+				sum, ok = sum.add(n)
+			}
+		}
+		if begun && ok {
+			each, ok = each.times(f.factor)
+		}
+	}
+	take(s.root, s.depth > 0)
+	for i, f := range s.gather[:s.depth] {
+		take(f, i < s.depth-1)
+	}
+	if !ok || sum.hi > 0 || sum.lo > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(sum.lo)
+}
 
 // lockstep replaces servers that nothing tells apart by one of them: they give the same answers for ever.
 func lockstep(p *engine.Program) *engine.Program {
@@ -197,21 +232,32 @@ func lockstep(p *engine.Program) *engine.Program {
 	return &q
 }
 
-// Run counts the family. It stops with the context's error when interrupted.
+// Run counts the family. With ErrLimit, and with the context's error when interrupted, it gives an answer about the members
+// that were decided until then, which is as exact as one about all; nil if there is none.
 func (s *Search) Run(ctx context.Context) (*Result, error) {
 	s.stop = ctx.Err
 	root := s.count()
-	if s.err == nil && root.last > s.p.Settings.Horizon || errors.Is(s.err, errBeyond) {
+	if !s.bound && (s.err == nil && root.last > s.p.Settings.Horizon || errors.Is(s.err, errBeyond)) {
 		// Some member polls beyond the horizon: count again, with the distance to it as part of a state.
 		s.bound, s.err = true, s.boundable()
 		if s.err == nil {
 			root = s.count()
 		}
 	}
-	if s.err != nil {
-		return nil, s.err
+	switch err := s.err; {
+	case err == nil:
+		return s.result(root), nil
+	case s.stopped() && len(root.outcomes) > 0 && (s.bound || root.last <= s.p.Settings.Horizon):
+		s.err, s.known = nil, true
+		return s.result(root), err
+	default:
+		return nil, err
 	}
-	return s.result(root), nil
+}
+
+// stopped tells whether the search was ended from outside, so that what it knows is true as far as it goes.
+func (s *Search) stopped() bool {
+	return errors.Is(s.err, ErrLimit) || errors.Is(s.err, context.Canceled) || errors.Is(s.err, context.DeadlineExceeded)
 }
 
 // errBeyond says that somebody asks beyond the horizon, or comes back to a state that was there before: asks for ever.
@@ -243,16 +289,28 @@ func (s *Search) count() *futures {
 		s.table = make([]int32, firstTable)
 	}
 	s.keys, s.nodes, s.outcomes, s.breaches, s.values = s.keys[:0], s.nodes[:0], s.outcomes[:0], s.breaches[:0], s.values[:0]
-	s.moved = s.moved[:0]
+	s.moved, s.cut = s.moved[:0], s.cut[:0]
 	s.branches, s.depth = 0, 0
 	s.m.Begin(s.p, s.rec)
+	root := &futures{last: -1}
+	s.root = root
+	if s.saved != nil {
+		if s.err = s.goOn(); s.err != nil {
+			return root
+		}
+	}
+	s.start()
+	s.walk(root, 0)
+	return root
+}
+
+// start brings the machine to the start of the schedule.
+func (s *Search) start() {
+	s.m.Again()
 	if !s.bound {
 		s.m.SetHorizon(engine.MaxTick)
 	}
 	s.mon = monitor{bound: s.bound}
-	root := &futures{last: -1}
-	s.walk(root, 0)
-	return root
 }
 
 // walk goes on from the machine's state to the next choice, and adds what becomes of it, by what happened on the way and
@@ -268,8 +326,9 @@ func (s *Search) walk(into *futures, away int32) {
 		return
 	}
 	values, moved := len(s.values), len(s.moved)
+	into.factor = w.factor
 	n := s.state(w.fork)
-	if s.err == nil {
+	if n != none && (s.err == nil || s.stopped()) {
 		s.through(into, &w, n, s.values[values:], s.moved[moved:], away)
 	}
 	s.values, s.moved = s.values[:values], s.moved[:moved]
@@ -327,7 +386,7 @@ func (w *way) note(broken Laws, now engine.Tick) {
 }
 
 func (s *Search) checked(c count, ok bool) count {
-	if !ok && s.err == nil {
+	if !ok {
 		s.err = ErrTooMany
 	}
 	return c
@@ -343,6 +402,9 @@ func (s *Search) end(into *futures, w *way, away int32) {
 // caller knows them, and so are those who had the places of others.
 func (s *Search) through(into *futures, w *way, n int32, values, moved []int32, away int32) {
 	nd := s.nodes[n]
+	if nd.n == 0 {
+		return // none of them was decided
+	}
 	at := w.fork.Tick
 	if nd.last >= 0 {
 		into.last = max(into.last, at+nd.last-into.tick)
@@ -410,8 +472,11 @@ func (f *futures) mergeBreach(b breach) {
 	f.breaches = append(f.breaches, b)
 }
 
-// state finds the state at a fork, or works out what becomes of it. It leaves the state's values, as the caller knows
-// them, on s.values, and on s.moved who has which place in it.
+// none is no state.
+const none int32 = -1
+
+// state finds the state at a fork, or works out what becomes of it; none if that cannot be. It leaves the state's values, as
+// the caller knows them, on s.values, and on s.moved who has which place in it.
 func (s *Search) state(f engine.Fork) int32 {
 	if s.apart {
 		s.buf = s.m.Snapshot(s.buf[:0], f.Tick, s.bound)
@@ -430,17 +495,25 @@ func (s *Search) state(f engine.Fork) int32 {
 		}
 		return n
 	}
+	if s.known {
+		return none
+	}
 	if len(s.nodes) >= s.limit {
 		s.err = ErrLimit
 	} else if err := s.stop(); err != nil {
 		s.err = err
 	}
 	if s.err != nil {
-		return 0
+		return none
 	}
 	n := s.add(at)
-	if s.seen != nil && len(s.nodes)%seenEvery == 0 {
-		s.seen.Add(seenEvery)
+	if len(s.nodes)%seenEvery == 0 {
+		if s.seen != nil {
+			s.seen.Add(seenEvery)
+		}
+		if s.keep != nil {
+			s.keep()
+		}
 	}
 	for len(s.gather) <= s.depth {
 		s.gather = append(s.gather, &futures{})
@@ -456,13 +529,12 @@ func (s *Search) state(f engine.Fork) int32 {
 		s.m.Adopt()
 		s.mon.begin(s.rec)
 	}
-	if f.Kind == engine.ForkHole && f.N > 1 {
-		s.holes(into, n, f)
-	} else {
-		s.choices(into, n, f)
-	}
+	s.branch(into, n, f)
 	if s.err != nil {
-		return 0
+		if !s.stopped() {
+			return none
+		}
+		s.cut = append(s.cut, n)
 	}
 	s.depth--
 	nd := &s.nodes[n]
@@ -472,6 +544,15 @@ func (s *Search) state(f engine.Fork) int32 {
 	s.outcomes = append(s.outcomes, into.outcomes...)
 	s.breaches = append(s.breaches, into.breaches...)
 	return n
+}
+
+// branch takes every way on from a state.
+func (s *Search) branch(into *futures, n int32, f engine.Fork) {
+	if f.Kind == engine.ForkHole && f.N > 1 {
+		s.holes(into, n, f)
+	} else {
+		s.choices(into, n, f)
+	}
 }
 
 // choices takes each branch of a fork.

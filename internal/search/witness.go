@@ -59,7 +59,8 @@ func (f *futures) least() (Cost, bool) {
 	return Cost{Away: o.away, Events: o.events}, len(f.outcomes) > 0
 }
 
-var errLost = errors.New("no future of a state is what was looked for")
+// ErrLost says that a member was not found again: of a search that was stopped, some states are not known.
+var ErrLost = errors.New("no future of a state is what was looked for")
 
 // descent walks down one member. It keeps to the clients as they are: only what becomes of its branches is looked up in
 // states in which clients may have other places. So of equal members it finds the one that comes first by the file.
@@ -73,11 +74,7 @@ type descent struct {
 }
 
 func (s *Search) descent() *descent {
-	s.m.Again()
-	if !s.bound {
-		s.m.SetHorizon(engine.MaxTick)
-	}
-	s.mon = monitor{bound: s.bound}
+	s.start()
 	return &descent{s: s, member: Member{Holes: make([]int32, len(s.p.Holes))}}
 }
 
@@ -86,7 +83,7 @@ func (s *Search) descent() *descent {
 func (d *descent) down(cost func(*futures) (Cost, bool)) (Member, error) {
 	s := d.s
 	limit := s.limit
-	s.limit = math.MaxInt32 // what is looked for was found within the limit
+	s.limit, s.stop = math.MaxInt32, func() error { return nil } // what is looked for was found within the limit
 	defer func() { s.limit = limit }()
 	for {
 		f := d.run()
@@ -99,7 +96,11 @@ func (d *descent) down(cost func(*futures) (Cost, bool)) (Member, error) {
 		for branch := d.first(f); branch >= 0; {
 			far, next := d.take(f, branch, false)
 			d.futures = futures{tick: f.Tick, last: -1, outcomes: d.futures.outcomes[:0], breaches: d.futures.breaches[:0]}
-			if s.walk(&d.futures, far); s.err != nil {
+			s.walk(&d.futures, far)
+			if s.known {
+				s.err = nil // what was not decided is no fault
+			}
+			if s.err != nil {
 				return Member{}, s.err
 			}
 			if c, found := cost(&d.futures); found && (best < 0 || c.Compare(least) < 0) {
@@ -108,7 +109,7 @@ func (d *descent) down(cost func(*futures) (Cost, bool)) (Member, error) {
 			branch = next
 		}
 		if best < 0 {
-			return Member{}, errLost
+			return Member{}, ErrLost
 		}
 		d.take(f, best, true)
 	}

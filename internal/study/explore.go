@@ -34,6 +34,7 @@ type Explore struct {
 	Slices   int64
 	Done     int64
 	Stopped  string // why not all slices are done; "" if they are
+	Partial  bool   // of slices that are not done some members were decided, and are among the numbers
 	Halted   bool   // the limit or an interrupt stopped it; otherwise nobody asked for the slices that are missing
 	Part     *Part  // what another process can go on from
 	States   int64  // kept while counting
@@ -97,7 +98,7 @@ func (st *Study) explore(ctx context.Context, p *compile.Plan, o Options) (*Expl
 		walk = walk || !countable(&claims[i])
 	}
 	ex := &explorer{
-		st: st, plan: p, claims: claims, walk: walk, limit: o.Limit, most: o.Limit, kept: o.Checkpoint, progress: o.Progressing,
+		st: st, plan: p, claims: claims, walk: walk, limit: o.Limit, most: o.Limit, kept: o.Checkpoint, progress: o.Progressing, states: o.Checkpoint != nil || o.PartOnly,
 		total: &familyTally{done: make([]bool, fam.Slices())}, held: zeros(len(claims)),
 	}
 	if ex.limit <= 0 {
@@ -127,10 +128,14 @@ func (st *Study) explore(ctx context.Context, p *compile.Plan, o Options) (*Expl
 
 // sums puts into an Explore what adding up the slices gives.
 func (st *Study) sums(p *compile.Plan, ex *explorer) *Explore {
-	t, fam := ex.total, p.Family()
+	t, _ := ex.known()
+	fam := p.Family()
 	e := &Explore{
 		Name: p.Name, Line: p.Line, Holes: fam.Holes(), Ties: fam.Ties(), Members: new(big.Int), Clean: new(big.Int),
-		Walked: t.walked, Counted: t.counted, Slices: fam.Slices(), Done: t.nDone, States: t.states, Branches: t.branches, Part: ex.part(),
+		Walked: t.walked, Counted: t.counted, Slices: fam.Slices(), Done: t.nDone, States: t.states, Branches: t.branches, Partial: len(ex.partial) > 0,
+	}
+	if e.Part = ex.part(); ex.states && ex.only != nil && !t.done[ex.mine[0]] {
+		e.Part = ex.partWith(ex.only)
 	}
 	for l := range e.Broken {
 		e.Broken[l] = new(big.Int)
@@ -158,10 +163,11 @@ func (st *Study) sums(p *compile.Plan, ex *explorer) *Explore {
 
 // answer puts what the slices gave into an Explore: sums, witnesses, claims, the border.
 func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Explore, error) {
-	t, e := ex.total, st.sums(p, ex)
+	t, held := ex.known()
+	e := st.sums(p, ex)
 	// Witnesses are looked for without the caller's context: the slices that hold them are done, and one takes no longer
 	// than it took before.
-	w := witnesses{st: st, plan: p, ex: ex, free: context.WithoutCancel(ctx)}
+	w := witnesses{st: st, plan: p, ex: ex, held: held, free: context.WithoutCancel(ctx)}
 	if ex.only != nil {
 		w.search, w.slice = ex.only, ex.mine[0]
 	}
@@ -174,7 +180,9 @@ func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Ex
 			if err != nil {
 				return nil, err
 			}
-			e.Smallest = append(e.Smallest, *wit)
+			if wit != nil {
+				e.Smallest = append(e.Smallest, *wit)
+			}
 		}
 	}
 	for i := range e.Classes {
@@ -189,7 +197,7 @@ func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Ex
 			return nil, err
 		}
 		e.Classes[i].Witness = wit
-		if e.Settings == nil {
+		if e.Settings == nil && wit != nil {
 			e.Settings = slices.DeleteFunc(slices.Clone(wit.Run.Settings), func(v Value) bool { return p.Varies(v.Name) })
 		}
 	}
@@ -220,6 +228,7 @@ type witnesses struct {
 	st   *Study
 	plan *compile.Plan
 	ex   *explorer
+	held []*big.Int      // by claim, where members were walked
 	free context.Context //nolint:containedctx // it lives as long as one answer is put together
 
 	slice  int64
@@ -230,7 +239,8 @@ type witnesses struct {
 var errFound = errors.New("found")
 
 // find finds the smallest member of a slice again: where walking found it, by going down the search, or by walking up to
-// the first that fits and costs no more. With a law, what it breaks, it is written down too.
+// the first that fits and costs no more. With a law, what it breaks, it is written down too. It is nil if the slice was
+// stopped, and the member cannot be found in what is known of it.
 func (w *witnesses) find(b best, law audit.Law, down func(*search.Search) (search.Member, error),
 	fits func(rep *audit.Report, final string) bool, costs func(rep *audit.Report, horizon engine.Tick) bool,
 ) (*Witness, error) {
@@ -243,6 +253,9 @@ func (w *witnesses) find(b best, law audit.Law, down func(*search.Search) (searc
 		}
 		if err == nil {
 			at, err = w.descend(s, b.Slice, down)
+		}
+		if errors.Is(err, search.ErrLost) && w.ex.stopped(b.Slice) != nil {
+			return nil, nil //nolint:nilnil // as it says
 		}
 	}
 	if errors.Is(err, errWalk) {
@@ -295,6 +308,10 @@ func (w *witnesses) count(s *slicer, slice int64) error {
 	if w.search != nil && w.slice == slice {
 		return nil
 	}
+	if f := w.ex.stopped(slice); f != nil {
+		w.search, w.slice = f.search, slice
+		return nil
+	}
 	_, sr, err := s.count(w.free, slice)
 	if err == nil {
 		w.search, w.slice = sr, slice
@@ -344,7 +361,7 @@ func (e *Explore) judge(w *witnesses) error {
 		c := &w.ex.claims[i]
 		held := new(big.Int)
 		if w.ex.walk {
-			held = w.ex.held[i]
+			held = w.held[i]
 		} else {
 			for k := range e.Classes {
 				if holdsIn(c, &e.Classes[k]) {
@@ -459,7 +476,7 @@ func (w *witnesses) first(claim int, holds bool) (*Failure, error) {
 	s := newSlicer(w.plan, nil, false, anyNumber)
 	var f *Failure
 	for slice, done := range w.ex.total.done {
-		if !done {
+		if !done && w.ex.stopped(int64(slice)) == nil {
 			continue
 		}
 		err := s.each(w.free, int64(slice), func(choice []int64, rec *engine.Record, _ []int32) error {

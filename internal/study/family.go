@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -109,10 +110,13 @@ type slicer struct {
 	held   []*big.Int // what walking a slice found, by claim: members in which it holds
 	search *search.Search
 	states *atomic.Int64 // told of the states that are kept
+	within *atomic.Int64 // told of the members that are decided in slices that are not done
+	saved  *begun        // what is known of a slice before it is counted
+	keep   func()        // called now and then while a slice is counted
 }
 
 func newSlicer(p *compile.Plan, claims []statement, walk bool, limit int64) *slicer {
-	s := &slicer{plan: p, fam: p.Family(), binder: p.Binder(), claims: claims, walk: walk, limit: limit}
+	s := &slicer{plan: p, fam: p.Family(), binder: p.Binder(), claims: claims, walk: walk, limit: limit, within: &atomic.Int64{}}
 	s.choice = make([]int64, len(s.fam.Holes()))
 	return s
 }
@@ -120,7 +124,8 @@ func newSlicer(p *compile.Plan, claims []statement, walk bool, limit int64) *sli
 // errWalk says that a slice cannot be counted and has to be walked.
 var errWalk = errors.New("the slice has to be walked")
 
-// count answers a slice by the search, and gives the search for the sake of its witnesses, until the next one is counted.
+// count answers a slice by the search, and gives the search for the sake of its witnesses, until the next one is counted. If
+// the search was stopped, the answer, if there is one, is about the members that were decided.
 func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Search, error) {
 	s.fam.Slice(i, s.choice)
 	prog, ds := s.binder.BindSlice(s.choice)
@@ -136,8 +141,20 @@ func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Sear
 	}
 	if err == nil {
 		s.search.Watch(s.states)
+		decided := int64(0) // of this slice, as the progress knows
+		s.search.Keep(func() {
+			now := min(s.search.Decided(), ManyMembers)
+			s.within.Add(now - decided)
+			if decided = now; s.keep != nil {
+				s.keep()
+			}
+		})
+		defer func() { s.within.Add(-decided) }()
+		if s.saved != nil && s.saved.Slice == i {
+			s.search.LoadStates(s.saved.States)
+		}
 		var r *search.Result
-		if r, err = s.search.Run(ctx); err == nil {
+		if r, err = s.search.Run(ctx); r != nil {
 			t := &familyTally{counted: true, states: int64(r.States), branches: int64(r.Branches)}
 			for _, c := range r.Classes {
 				c.Cost.Away += away
@@ -152,8 +169,11 @@ func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Sear
 					t.smallest[l] = best{Cost: cost, Slice: i, Found: true}
 				}
 			}
-			return t, s.search, nil
+			return t, s.search, err
 		}
+	}
+	if errors.Is(err, search.ErrStates) {
+		err = fmt.Errorf("%s: %w: %w", s.saved.from, ErrPart, err)
 	}
 	if errors.Is(err, search.ErrTrait) || errors.Is(err, search.ErrEndless) {
 		err = errWalk
@@ -218,7 +238,7 @@ func (s *slicer) each(ctx context.Context, i int64, visit func(choice []int64, r
 	}
 }
 
-// walked answers a slice by walking every member, and counts them.
+// walked answers a slice by walking every member, and counts them. If it is stopped, the answer is about those that it came to.
 func (s *slicer) walked(ctx context.Context, i int64, progress *Progress) (*familyTally, int64, error) {
 	t := &familyTally{walked: true}
 	members := int64(0)
@@ -227,9 +247,10 @@ func (s *slicer) walked(ctx context.Context, i int64, progress *Progress) (*fami
 	one := big.NewInt(1)
 	held := make([]int64, len(s.claims))
 	err := s.each(ctx, i, func(choice []int64, rec *engine.Record, lines []int32) error {
-		if members++; members > s.most {
+		if members == s.most {
 			return search.ErrLimit
 		}
+		members++
 		progress.members.Add(1)
 		auditor.Judge(rec, &rep)
 		cost := search.Cost{Away: s.away(choice), Events: int32(len(rec.Events))}
@@ -255,13 +276,10 @@ func (s *slicer) walked(ctx context.Context, i int64, progress *Progress) (*fami
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, 0, err
-	}
 	for c, n := range held {
 		s.held[c].SetInt64(n)
 	}
-	return t, members, nil
+	return t, members, err
 }
 
 func lawsOf(rep *audit.Report) search.Laws {
@@ -311,7 +329,9 @@ type explorer struct {
 	mine     []int64 // the slices to do, ascending
 	next     atomic.Int64
 	progress *Progress
-	kept     func(func() *Part) // told of every slice that is done
+	kept     func(func() *Part) // told of every slice that is done, and now and then
+	states   bool               // parts are kept, with the states of a slice that is all there is to do
+	begun    *begun             // where such a slice goes on
 
 	mu      sync.Mutex
 	total   *familyTally
@@ -320,11 +340,13 @@ type explorer struct {
 	early   map[int64]*found // what was found before a slice in front of it was
 	taken   int              // how many of mine count
 	only    *search.Search   // of the slice, if it was one alone: it has the witnesses too
+	partial []*found         // slices that were stopped, of which something is known
 	err     error
 }
 
-// found is what came of a slice.
+// found is what came of a slice; with an error that stopped it, as far as it came.
 type found struct {
+	slice   int64
 	tally   *familyTally
 	held    []*big.Int
 	members int64 // walked
@@ -335,7 +357,10 @@ type found struct {
 // work does slices until there are none left, or one stops the search. A panic stops it too.
 func (e *explorer) work(ctx context.Context) {
 	s := newSlicer(e.plan, e.claims, e.walk, e.limit)
-	s.most, s.states = e.most, &e.progress.states
+	s.most, s.states, s.within, s.saved = e.most, &e.progress.states, &e.progress.within, e.begun
+	if e.kept != nil && len(e.mine) == 1 {
+		s.keep = func() { e.kept(func() *Part { return e.partWith(s.search) }) }
+	}
 	fault := guarded(func() {
 		for {
 			at := e.next.Add(1) - 1
@@ -359,9 +384,9 @@ func (e *explorer) work(ctx context.Context) {
 
 // slice answers one slice.
 func (e *explorer) slice(ctx context.Context, s *slicer, slice int64) *found {
-	f := &found{err: errWalk}
+	f := &found{slice: slice, err: errWalk}
 	if err := ctx.Err(); err != nil {
-		return &found{err: err}
+		return &found{slice: slice, err: err}
 	}
 	if !e.walk {
 		f.tally, f.search, f.err = s.count(ctx, slice)
@@ -387,9 +412,10 @@ func (e *explorer) put(at int64, f *found) {
 		}
 		delete(e.early, int64(e.taken))
 		if f.err == nil && e.members+f.members > e.most && f.members > 0 {
-			f.err = search.ErrLimit
+			f = &found{err: search.ErrLimit}
 		}
 		if f.err != nil {
+			e.keep(f)
 			e.err = f.err
 			e.next.Store(int64(len(e.mine)))
 			return
@@ -397,6 +423,46 @@ func (e *explorer) put(at int64, f *found) {
 		e.take(e.mine[e.taken], f)
 		e.taken++
 	}
+}
+
+// keep keeps what is known of a slice that was stopped.
+func (e *explorer) keep(f *found) {
+	_, expected := stops(f.err)
+	if expected && f.tally != nil && len(f.tally.classes) > 0 {
+		e.partial = append(e.partial, f)
+	}
+	if expected && len(e.mine) == 1 {
+		e.only = f.search
+	}
+}
+
+// stopped gives what is known of a slice that was stopped; nil if it was not.
+func (e *explorer) stopped(slice int64) *found {
+	for _, f := range e.partial {
+		if f.slice == slice {
+			return f
+		}
+	}
+	return nil
+}
+
+// known is what is known of all slices, those that were stopped included.
+func (e *explorer) known() (*familyTally, []*big.Int) {
+	if len(e.partial) == 0 {
+		return e.total, e.held
+	}
+	t, held := &familyTally{done: e.total.done, nDone: e.total.nDone}, zeros(len(e.held))
+	t.add(e.total)
+	for i, n := range e.held {
+		held[i].Set(n)
+	}
+	for _, f := range e.partial {
+		t.add(f.tally)
+		for i, n := range f.held {
+			held[i].Add(held[i], n)
+		}
+	}
+	return t, held
 }
 
 // take adds what was found in a slice.
@@ -442,7 +508,11 @@ func (e *explorer) run(ctx context.Context, jobs int) {
 	}
 	// An interrupted search keeps what it has, in whatever order it came.
 	for at := range int64(len(e.mine)) {
-		if f, ok := e.early[at]; ok && f.err == nil && e.members+f.members <= e.most {
+		switch f, ok := e.early[at]; {
+		case !ok:
+		case f.err != nil:
+			e.keep(f)
+		case e.members+f.members <= e.most:
 			e.take(e.mine[at], f)
 		}
 	}
@@ -451,17 +521,19 @@ func (e *explorer) run(ctx context.Context, jobs int) {
 // Progress tells, at any time and to any goroutine, how far a search has come.
 type Progress struct {
 	slices, total, members atomic.Int64
-	states                 atomic.Int64
+	states, within         atomic.Int64
 	resumed                [2]atomic.Int64 // slices and members that were known before
 }
 
 // Resumed gives the slices and members that were decided already when the search began.
 func (p *Progress) Resumed() (slices, members int64) { return p.resumed[0].Load(), p.resumed[1].Load() }
 
-// Done gives the slices that are done and the slices there are, and how many members are decided: at most, since a count can
-// be longer than that, the largest number.
+// ManyMembers is where the progress of a search stops counting members: a count can be longer than any number here.
+const ManyMembers = 1e15
+
+// Done gives the slices that are done and the slices there are, and how many members are decided, up to ManyMembers.
 func (p *Progress) Done() (slices, total, members int64) {
-	return p.slices.Load(), p.total.Load(), p.members.Load()
+	return p.slices.Load(), p.total.Load(), min(p.members.Load(), ManyMembers) + min(p.within.Load(), ManyMembers)
 }
 
 // States gives how many states were kept so far while counting, in steps of about a thousand.

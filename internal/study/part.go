@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"dlock/audit"
+	"dlock/internal/search"
 )
 
 // Part is what one process found out about a family: the answer of some of its slices. It is a checkpoint to go on from,
@@ -29,15 +30,29 @@ type Part struct {
 	Classes  []tallyClass    `json:"classes"`
 	Smallest map[string]best `json:"smallest"` // by law
 	Held     []*big.Int      `json:"held"`     // by claim, where members were walked
+	Begun    *begun          `json:"begun,omitempty"`
 
 	From string `json:"-"` // what errors call it: the file that it was read from
+}
+
+// begun is a slice whose search was stopped on its way, with the states that it kept, as search.SaveStates writes them. A part
+// has one only if that slice was all that its process had to do; others begin slices anew.
+type begun struct {
+	Slice  int64  `json:"slice"`
+	States []byte `json:"states"`
+
+	from string
 }
 
 // partVersion is the version of the form of a Part.
 const partVersion = 1
 
-// MaxPartSize is how long a part's text may be, in bytes.
-const MaxPartSize = 64 << 20
+// MaxPartSize is how long a part's text may be, in bytes; MaxStatesSize how much of it the states of a begun slice may be, before
+// they are written as text, 336 MiB. Of more states, some ten millions, none are kept.
+const (
+	MaxPartSize   = 512 << 20
+	MaxStatesSize = MaxPartSize / 4 * 3 / 8 * 7
+)
 
 // ErrPart says that a part is of another file, block or command line, or overlaps with another part.
 var ErrPart = errors.New("the part does not belong here")
@@ -141,6 +156,16 @@ func (e *explorer) part() *Part {
 	return p
 }
 
+// partWith is part with the states of the slice that was begun.
+func (e *explorer) partWith(s *search.Search) *Part {
+	p := e.part()
+	var b bytes.Buffer
+	if err := s.SaveStates(&b); err == nil && b.Len() <= MaxStatesSize {
+		p.Begun = &begun{Slice: e.mine[0], States: b.Bytes()}
+	}
+	return p
+}
+
 // resumeAll takes over parts; the error names the part, and the one that it overlaps with.
 func (e *explorer) resumeAll(parts []Part) error {
 	for i := range parts {
@@ -205,6 +230,12 @@ func (e *explorer) resume(p *Part) error {
 			}
 			e.total.finish(i)
 		}
+	}
+	if b := p.Begun; b != nil {
+		if b.Slice < 0 || b.Slice >= p.Slices || e.total.done[b.Slice] || len(b.States) == 0 {
+			return fmt.Errorf("%w: it has begun a slice that cannot be", ErrPart)
+		}
+		e.begun = &begun{b.Slice, b.States, p.From}
 	}
 	for _, c := range p.Classes {
 		k := t.class(c.Broken, c.Final)

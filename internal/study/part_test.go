@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"strings"
@@ -90,6 +91,96 @@ func TestPartsFromOutside(t *testing.T) {
 			t.Errorf("%s: the error is %v", name, err)
 		}
 	}
+}
+
+const oneSlice = `let stall = any 0..12
+let b = any 0..12
+at 0 A acquire ttl 5
+at 1 A read
+at 2 + stall A append "A"
+at b B acquire ttl 5 retry every 1 {
+  +1 append "B"
+}
+explore "one slice" {
+  ties any
+  expect sometimes lost-update
+}
+`
+
+// A part of a slice that was begun goes on where it stopped; its states are looked at before they are believed.
+func TestABegunSliceGoesOn(t *testing.T) {
+	study := func(text string) *Study {
+		t.Helper()
+		script, ds := dsl.Parse("part.dlk", []byte(text))
+		st, more := Open(script, nil)
+		if st == nil {
+			t.Fatal(ds, more)
+		}
+		return st.WithSource([]byte(text))
+	}
+	do := func(o Options) (*Explore, error) {
+		t.Helper()
+		f, err := study(oneSlice).Do(context.Background(), o)
+		if err != nil {
+			return nil, err
+		}
+		return f.Items[0].Explore, nil
+	}
+	want, err := do(Options{})
+	if err != nil || want.Slices != 1 || want.Stopped != "" {
+		t.Fatal(want, err)
+	}
+	half, err := do(Options{Limit: 60, Checkpoint: func(func() *Part) {}})
+	if err != nil || half.Stopped == "" || !half.Partial || half.Part.Begun == nil || half.Members.Sign() == 0 || half.Members.Cmp(want.Members) >= 0 {
+		t.Fatalf("%+v %v", half, err)
+	}
+	var b bytes.Buffer
+	if err := WriteParts(&b, []Part{*half.Part}); err != nil {
+		t.Fatal(err)
+	}
+	parts, err := ReadParts(bytes.NewReader(b.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := do(Options{Parts: parts})
+	if err != nil || got.Members.Cmp(want.Members) != 0 || len(got.Classes) != len(want.Classes) || got.Smallest[0].Source != want.Smallest[0].Source {
+		t.Errorf("%+v %v", got, err)
+	}
+	if got.Branches >= want.Branches || got.States != want.States {
+		t.Errorf("%d branches were taken to %d states; from the start %d to %d", got.Branches, got.States, want.Branches, want.States)
+	}
+	// A claim that what is known refutes is refuted, whatever the rest may be.
+	again := strings.Replace(oneSlice, "sometimes", "never", 1)
+	f, err := study(again).Do(context.Background(), Options{Limit: 60})
+	if err != nil || f.Items[0].Explore.Claims[0].Inconclusive || f.Items[0].Explore.Claims[0].OK || len(f.Items[0].Explore.Claims[0].Cells) != 1 {
+		t.Errorf("%+v %v", f.Items[0].Explore.Claims, err)
+	}
+	for name, spoil := range map[string]func(p *Part){
+		"cut off":        func(p *Part) { p.Begun.States = p.Begun.States[:40] },
+		"nothing":        func(p *Part) { p.Begun.States = nil },
+		"another slice":  func(p *Part) { p.Begun.Slice = 3 },
+		"no slice":       func(p *Part) { p.Begun.Slice = -1 },
+		"a slice done":   func(p *Part) { p.Done = [][2]int64{{0, 1}} },
+		"another family": func(p *Part) { p.Begun.States = gzipped("what is this") },
+	} {
+		parts, err := ReadParts(bytes.NewReader(b.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts[0].From = "half.json"
+		spoil(&parts[0])
+		if _, err := do(Options{Parts: parts}); !errors.Is(err, ErrPart) || !strings.HasPrefix(err.Error(), "half.json: ") {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+	}
+}
+
+func gzipped(text string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(text)) // a Buffer has no errors
+	_ = z.Close()
+	return b.Bytes()
 }
 
 // Of many parts, the message names the one that does not belong, and the one that it overlaps with.

@@ -41,7 +41,7 @@ type Options struct {
 	MergeOnly, PartOnly bool
 	// Progressing, if set, can be asked while the search goes on.
 	Progressing *Progress
-	// Checkpoint, if set, is called after every slice, never from two goroutines at once. The part is valid until it returns.
+	// Checkpoint, if set, is called after every slice and now and then within a single one, never from two goroutines at once. The part is valid until it returns.
 	Checkpoint func(part func() *Part)
 	// Each, if set, is called with every cell in order, from one goroutine at a time, also when a sweep keeps none.
 	Each func(Cell)

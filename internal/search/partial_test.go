@@ -1,0 +1,219 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"reflect"
+	"testing"
+
+	"dlock/audit"
+	"dlock/engine"
+)
+
+// A search that reaches its limit knows something: of no class more members than there are, more of them with a higher limit,
+// and members that do what is said of them.
+func TestStoppedSearchKnowsWhatItDecided(t *testing.T) {
+	families, partial, lost := 150, 0, 0
+	for seed := range uint64(families) {
+		p := family(seed)
+		if seed%2 == 0 {
+			p = doubles(seed)
+		}
+		if p == nil {
+			continue
+		}
+		s, err := New(p, 3_000)
+		if err != nil {
+			continue
+		}
+		whole, err := s.Run(context.Background())
+		if err != nil {
+			continue
+		}
+		all := map[string]*big.Int{}
+		for _, c := range whole.Classes {
+			all[fmt.Sprint(c.Broken, c.Final)] = c.Members
+		}
+		before := new(big.Int)
+		for limit := 1; limit < whole.States; limit += 1 + whole.States/7 {
+			s, err := New(p, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := s.Run(context.Background())
+			if !errors.Is(err, ErrLimit) {
+				t.Fatalf("seed %d: with %d of %d states the search ends with %v", seed, limit, whole.States, err)
+			}
+			if r == nil {
+				continue
+			}
+			partial++
+			if r.Members.Cmp(before) < 0 || r.Members.Cmp(whole.Members) >= 0 {
+				t.Fatalf("seed %d: with %d of %d states %v of %v members are known, and before %v", seed, limit, whole.States, r.Members, whole.Members, before)
+			}
+			before = r.Members
+			for _, c := range r.Classes {
+				if most := all[fmt.Sprint(c.Broken, c.Final)]; most == nil || c.Members.Cmp(most) > 0 {
+					t.Fatalf("seed %d: %v members of class %v %q, where there are %v", seed, c.Members, c.Broken, c.Final, most)
+				}
+				if m, err := s.Class(c); errors.Is(err, ErrLost) {
+					lost++
+				} else {
+					checkMember(t, seed, p, c, func() (Member, error) { return m, err })
+				}
+			}
+			for l := range audit.NumLaws {
+				if !r.Broken.Has(l) {
+					continue
+				}
+				if !whole.Broken.Has(l) || r.Smallest[l].Compare(whole.Smallest[l]) < 0 {
+					t.Fatalf("seed %d: %v at %v, and in the whole family at %v", seed, l, r.Smallest[l], whole.Smallest[l])
+				}
+			}
+		}
+	}
+	if partial < families || lost > partial/20 {
+		t.Errorf("%d answers of stopped searches; %d members were not found again", partial, lost)
+	}
+	if r, err := New(yardstick(2, 3, 3, engine.FencingOff), 1); err == nil {
+		if r, err := r.Run(context.Background()); r != nil || !errors.Is(err, ErrLimit) {
+			t.Errorf("a search with nothing decided gives %v, %v", r, err)
+		}
+	}
+}
+
+// A search that goes on from what a stopped one saved gives the answer of one from the start.
+func TestSearchGoesOnFromItsStates(t *testing.T) {
+	resumed, bound := 0, 0
+	for seed := range uint64(200) {
+		p := family(seed)
+		if seed%2 == 0 {
+			p = doubles(seed)
+		}
+		if p == nil {
+			continue
+		}
+		want, members, err := answers(p, false)
+		if err != nil || want.States < 2 {
+			continue
+		}
+		s, err := New(p, 1+int(seed)%(want.States-1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Run(context.Background()); !errors.Is(err, ErrLimit) {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for k := range 2 { // and once more from what that one saved
+			var saved bytes.Buffer
+			if err := s.SaveStates(&saved); err != nil {
+				t.Fatal(err)
+			}
+			if s.bound {
+				bound++
+			}
+			if s, err = New(p, 0); err != nil {
+				t.Fatal(err)
+			}
+			s.LoadStates(saved.Bytes())
+			got, err := s.Run(context.Background())
+			if err != nil {
+				t.Fatalf("seed %d, time %d: %v", seed, k, err)
+			}
+			if most := want.Branches * (1 - k); got.Branches > most {
+				t.Errorf("seed %d, time %d: %d branches were taken, of %d", seed, k, got.Branches, want.Branches)
+			}
+			got.Branches = want.Branches
+			if !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d, time %d:\n%+v\nand from the start\n%+v", seed, k, got, want)
+			}
+			for i, c := range got.Classes {
+				if m, err := s.Class(c); err != nil || !reflect.DeepEqual(m, members[i]) {
+					t.Fatalf("seed %d: %v, %v, and from the start %v", seed, m, err, members[i])
+				}
+			}
+			resumed++
+		}
+	}
+	if resumed < 100 || bound == 0 {
+		t.Errorf("%d searches went on, %d of them with a horizon", resumed, bound)
+	}
+}
+
+// What is saved while a search runs is as good.
+func TestStatesAreSavedOnTheWay(t *testing.T) {
+	p := yardstick(3, 30, 30, engine.FencingOff)
+	s, err := New(p, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, saved, decided := 0, bytes.Buffer{}, int64(0)
+	s.Keep(func() {
+		if now := s.Decided(); now < decided || now > 17_801_814 {
+			t.Errorf("%d members are decided, after %d", now, decided)
+		} else {
+			decided = now
+		}
+		if calls++; calls == 2 {
+			err = s.SaveStates(&saved)
+		}
+	})
+	want, err2 := s.Run(context.Background())
+	if err != nil || err2 != nil || calls < 2 || decided == 0 {
+		t.Fatal(calls, err, err2)
+	}
+	again, err := New(p, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.LoadStates(saved.Bytes())
+	got, err := again.Run(context.Background())
+	if err != nil || got.Branches > want.Branches/2 {
+		t.Fatal(got, err)
+	}
+	got.Branches = want.Branches
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nand without a stop\n%+v", got, want)
+	}
+}
+
+// States that are none, damaged ones and those of another family are refused.
+func TestSavedStatesAreChecked(t *testing.T) {
+	p := yardstick(2, 9, 9, engine.FencingOff)
+	s, err := New(p, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(context.Background()); !errors.Is(err, ErrLimit) {
+		t.Fatal(err)
+	}
+	var saved bytes.Buffer
+	if err := s.SaveStates(&saved); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(p *engine.Program, saved []byte) {
+		t.Helper()
+		s, err := New(p, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.LoadStates(saved)
+		if r, err := s.Run(context.Background()); r != nil || !errors.Is(err, ErrStates) {
+			t.Errorf("%v", err)
+		}
+	}
+	refused(yardstick(3, 2, 2, engine.FencingOff), saved.Bytes())
+	refused(p, []byte{})
+	refused(p, []byte("what is this"))
+	refused(p, saved.Bytes()[:saved.Len()-9])
+	for at := 0; at < saved.Len(); at += 7 {
+		damaged := bytes.Clone(saved.Bytes())
+		damaged[at] ^= 0x10
+		if at > 9 || at < 3 { // between them are a time and the name of a system, which are nobody's business
+			refused(p, damaged)
+		}
+	}
+}
