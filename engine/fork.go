@@ -30,7 +30,8 @@ type Fork struct {
 // Begin lays out a program's world without running it; Look and Take then walk one schedule of the family. Values are
 // shared by all states that the machine restores until it begins another program.
 func (m *Machine) Begin(p *Program, rec *Record) {
-	m.shared, m.slots = map[valueKey]int32{}, m.slots[:0]
+	m.forking, m.slots = true, m.slots[:0]
+	m.heirs.reset()
 	m.slack = m.slack[:0]
 	m.start(p, rec)
 	m.masks = subtreeHoles(p, m.masks)
@@ -43,15 +44,16 @@ func (m *Machine) Begin(p *Program, rec *Record) {
 // Again goes back to the beginning of the program that Begin laid out; values keep their indices.
 func (m *Machine) Again() {
 	values, lengths := m.rec.Values, m.lengths
+	m.forking = false // the first value is made anew, and is the first one again
 	m.start(m.p, m.rec)
-	m.rec.Values, m.lengths = values, lengths
+	m.forking, m.rec.Values, m.lengths = true, values, lengths
 	m.slack, m.Marks, m.BeliefsAside = m.slack[:0], [2]int64{}, false
 }
 
 // BeginWhole lays out a program's world for a walk of one whole member: Look and Take as after Begin, but without
 // snapshots, with a complete record, and with every order of a tick left to the caller.
 func (m *Machine) BeginWhole(p *Program, rec *Record) {
-	m.shared = nil
+	m.forking = false
 	m.slack = m.slack[:0]
 	m.start(p, rec)
 }
@@ -101,7 +103,7 @@ func (m *Machine) Look() Fork {
 	m.gather()
 	first := &m.queue[m.ready[0]]
 	if n := int32(len(m.ready)); n > 1 {
-		if m.shared != nil && m.standsAlone(first.tick) {
+		if m.forking && m.standsAlone(first.tick) {
 			return Fork{Kind: ForkStep, N: 1, Tick: first.tick, Orders: n}
 		}
 		return Fork{Kind: ForkOrder, N: len(m.ready), Tick: first.tick}
@@ -293,16 +295,32 @@ func (m *Machine) End() { m.finish() }
 // SetHorizon replaces the program's horizon.
 func (m *Machine) SetHorizon(t Tick) { m.horizon = t }
 
-// valueKey is a value as its last part and what came before.
-type valueKey struct {
-	prev int32
-	text string
+// heirs gives equal values equal indices: it lists the values that follow each one, which are few.
+type heirs struct {
+	first []int32 // by value: the last one made that follows it, 0 for none, else plus 1
+	next  []int32 // by value: the one made before that follows the same, likewise
+	roots []int32 // like first, for what follows no value (None) and the slots' own names (below None)
+}
+
+func (h *heirs) reset() { h.first, h.next, h.roots = h.first[:0], h.next[:0], h.roots[:0] }
+
+// after gives where the list of those that follow a value begins.
+func (h *heirs) after(prev int32) *int32 {
+	if prev >= 0 {
+		return &h.first[prev]
+	}
+	for len(h.roots) <= int(None-prev) {
+		h.roots = append(h.roots, 0)
+	}
+	return &h.roots[None-prev]
 }
 
 func (m *Machine) sharedValue(prev int32, text string) int32 {
-	key := valueKey{prev, text}
-	if v, ok := m.shared[key]; ok {
-		return v
+	list := m.heirs.after(prev)
+	for v := *list - 1; v >= 0; v = m.heirs.next[v] - 1 {
+		if m.rec.Values[v].Text == text {
+			return v
+		}
 	}
 	length := len(text)
 	if prev >= 0 {
@@ -314,7 +332,8 @@ func (m *Machine) sharedValue(prev int32, text string) int32 {
 	m.rec.Values = append(m.rec.Values, ValueNode{prev, text})
 	m.lengths = append(m.lengths, int32(min(length, MaxValueBytes)))
 	v := int32(len(m.rec.Values) - 1)
-	m.shared[key] = v
+	m.heirs.first, m.heirs.next = append(m.heirs.first, 0), append(m.heirs.next, *list)
+	*m.heirs.after(prev) = v + 1 // the list may have moved
 	return v
 }
 

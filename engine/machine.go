@@ -46,10 +46,10 @@ type Machine struct {
 
 	resource resource
 	ordered  int64 // tokens ordered: the last number given
-	// shared, when forking, gives equal values equal indices in every state.
-	shared  map[valueKey]int32
-	slots   []int32 // the values that stand for a snapshot's slots
-	lengths []int32
+	forking  bool  // equal values have equal indices in every state
+	heirs    heirs
+	slots    []int32 // the values that stand for a snapshot's slots
+	lengths  []int32
 }
 
 // NewMachine makes a machine without a program.
@@ -65,7 +65,7 @@ func Run(p *Program) *Record {
 // Run runs a program from start to end and refills rec, whose earlier content is lost. The program must not change as long
 // as the record is in use.
 func (m *Machine) Run(p *Program, rec *Record) {
-	m.shared = nil
+	m.forking = false
 	m.start(p, rec)
 	for m.rec.Limit == NoLimit && m.step() {
 	}
@@ -335,7 +335,7 @@ func (m *Machine) clockFault(step int32, c *clock, server int32) {
 
 // value makes the value that follows prev by text, and gives its index.
 func (m *Machine) value(prev int32, text string) int32 {
-	if m.shared != nil {
+	if m.forking {
 		return m.sharedValue(prev, text)
 	}
 	length := len(text)

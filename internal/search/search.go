@@ -27,6 +27,10 @@ const MaxHoles = 64
 // DefaultLimit is how many states a search keeps, of about 200 bytes each, unless it is told otherwise.
 const DefaultLimit = 10_000_000
 
+// MaxOutcomes is how many outcomes a search keeps, of all its states together, of 48 bytes each: states of a family in which
+// many writes can be in many orders have hundreds.
+const MaxOutcomes = 100_000_000
+
 // stretch is after how many pieces of work without a choice a state is looked up all the same: a poll that goes on for ever
 // comes back to a state that is known.
 const stretch = 256
@@ -104,10 +108,10 @@ type Search struct {
 
 	seed     maphash.Seed
 	table    []int32 // open addressing: node + 1
-	keys     []byte
 	nodes    []node
-	outcomes []outcome
-	breaches []breach
+	keys     arena[byte]
+	outcomes arena[outcome]
+	breaches arena[breach]
 	values   []int32 // a stack: the values of the states on the way
 	moved    []int32 // a stack: who had which place in them, where some clients were moved
 	root     *futures
@@ -119,12 +123,13 @@ type Search struct {
 	err      error
 }
 
-// node is a state with what becomes of it. While that is being worked out, n is -1.
+// node is a state with what becomes of it.
 type node struct {
-	key, keyEnd     int64
-	out, n          int32       // its outcomes
-	breach, breadth int32       // its breaches
-	last            engine.Tick // the last poll in its futures, from its own tick; -1 for none
+	key      span
+	outcomes span
+	breaches span
+	open     bool        // what becomes of it is being worked out
+	last     engine.Tick // the last poll in its futures, from its own tick; -1 for none
 }
 
 // outcome is a class of a state's futures. Its final value is in terms of the state's own values.
@@ -163,9 +168,6 @@ func New(p *engine.Program, limit int) (*Search, error) {
 		limit = DefaultLimit
 	}
 	s := &Search{m: engine.NewMachine(), rec: &engine.Record{}, limit: limit, seed: maphash.MakeSeed()}
-	// Room for some thousand states at once: growing to there would copy them all about twice.
-	s.nodes, s.keys = make([]node, 0, 2*firstTable), make([]byte, 0, 80*2*firstTable)
-	s.outcomes, s.breaches = make([]outcome, 0, 4*firstTable), make([]breach, 0, 4*firstTable)
 	if err := s.Reset(p); err != nil {
 		return nil, err
 	}
@@ -288,8 +290,10 @@ func (s *Search) count() *futures {
 	} else {
 		s.table = make([]int32, firstTable)
 	}
-	s.keys, s.nodes, s.outcomes, s.breaches, s.values = s.keys[:0], s.nodes[:0], s.outcomes[:0], s.breaches[:0], s.values[:0]
-	s.moved, s.cut = s.moved[:0], s.cut[:0]
+	s.keys.reset()
+	s.outcomes.reset()
+	s.breaches.reset()
+	s.nodes, s.values, s.moved, s.cut = s.nodes[:0], s.values[:0], s.moved[:0], s.cut[:0]
 	s.branches, s.depth = 0, 0
 	s.m.Begin(s.p, s.rec)
 	root := &futures{last: -1}
@@ -402,7 +406,7 @@ func (s *Search) end(into *futures, w *way, away int32) {
 // caller knows them, and so are those who had the places of others.
 func (s *Search) through(into *futures, w *way, n int32, values, moved []int32, away int32) {
 	nd := s.nodes[n]
-	if nd.n == 0 {
+	if nd.outcomes.n == 0 {
 		return // none of them was decided
 	}
 	at := w.fork.Tick
@@ -410,7 +414,7 @@ func (s *Search) through(into *futures, w *way, n int32, values, moved []int32, 
 		into.last = max(into.last, at+nd.last-into.tick)
 	}
 	least := outcome{away: math.MaxInt32}
-	for _, o := range s.outcomes[nd.out : nd.out+nd.n] {
+	for _, o := range s.outcomes.get(nd.outcomes) {
 		o.broken |= w.broken
 		o.events += w.events
 		o.away += away
@@ -422,7 +426,7 @@ func (s *Search) through(into *futures, w *way, n int32, values, moved []int32, 
 		s.merge(into, o)
 	}
 	s.mergeWay(into, w, Cost{Away: least.away, Events: least.events})
-	for _, b := range s.breaches[nd.breach : nd.breach+nd.breadth] {
+	for _, b := range s.breaches.get(nd.breaches) {
 		if w.broken.Has(b.law) {
 			continue
 		}
@@ -490,7 +494,7 @@ func (s *Search) state(f engine.Fork) int32 {
 	at, known := s.find(s.buf)
 	if known {
 		n := s.table[at] - 1
-		if s.nodes[n].n < 0 {
+		if s.nodes[n].open {
 			s.err = errBeyond
 		}
 		return n
@@ -498,7 +502,7 @@ func (s *Search) state(f engine.Fork) int32 {
 	if s.known {
 		return none
 	}
-	if len(s.nodes) >= s.limit {
+	if len(s.nodes) >= s.limit || s.outcomes.n >= MaxOutcomes {
 		s.err = ErrLimit
 	} else if err := s.stop(); err != nil {
 		s.err = err
@@ -538,11 +542,8 @@ func (s *Search) state(f engine.Fork) int32 {
 	}
 	s.depth--
 	nd := &s.nodes[n]
-	nd.out, nd.n = int32(len(s.outcomes)), int32(len(into.outcomes))
-	nd.breach, nd.breadth = int32(len(s.breaches)), int32(len(into.breaches))
-	nd.last = into.last
-	s.outcomes = append(s.outcomes, into.outcomes...)
-	s.breaches = append(s.breaches, into.breaches...)
+	nd.outcomes, nd.breaches = s.outcomes.put(into.outcomes), s.breaches.put(into.breaches)
+	nd.last, nd.open = into.last, false
 	return n
 }
 
@@ -648,7 +649,7 @@ func (p path) next() path {
 
 // load brings the machine into a known state.
 func (s *Search) load(n int32, now engine.Tick) {
-	s.restore(s.keys[s.nodes[n].key:s.nodes[n].keyEnd], now)
+	s.restore(s.keys.get(s.nodes[n].key), now)
 }
 
 func (s *Search) restore(key []byte, now engine.Tick) {
@@ -673,7 +674,7 @@ func (s *Search) find(key []byte) (at int, known bool) {
 	at = int(maphash.Bytes(s.seed, key)) & mask
 	for ; s.table[at] != 0; at = (at + 1) & mask {
 		nd := &s.nodes[s.table[at]-1]
-		if string(s.keys[nd.key:nd.keyEnd]) == string(key) {
+		if string(s.keys.get(nd.key)) == string(key) {
 			return at, true
 		}
 	}
@@ -682,16 +683,14 @@ func (s *Search) find(key []byte) (at int, known bool) {
 
 // add makes a node of the key in s.buf.
 func (s *Search) add(at int) int32 {
-	lo := len(s.keys)
-	s.keys = append(s.keys, s.buf...)
-	s.nodes = append(s.nodes, node{key: int64(lo), keyEnd: int64(len(s.keys)), n: -1})
+	s.nodes = append(s.nodes, node{key: s.keys.put(s.buf), open: true})
 	s.table[at] = int32(len(s.nodes))
 	if len(s.nodes)*2 > len(s.table) {
 		s.table = make([]int32, 2*len(s.table))
 		mask := len(s.table) - 1
 		for i := range s.nodes {
 			nd := &s.nodes[i]
-			at := int(maphash.Bytes(s.seed, s.keys[nd.key:nd.keyEnd])) & mask
+			at := int(maphash.Bytes(s.seed, s.keys.get(nd.key))) & mask
 			for s.table[at] != 0 {
 				at = (at + 1) & mask
 			}
@@ -703,7 +702,7 @@ func (s *Search) add(at int) int32 {
 
 // result puts the answer into the names of the world.
 func (s *Search) result(root *futures) *Result {
-	r := &Result{Members: new(big.Int), States: len(s.nodes), Branches: s.branches, Bytes: len(s.keys)}
+	r := &Result{Members: new(big.Int), States: len(s.nodes), Branches: s.branches, Bytes: s.keys.n}
 	for _, o := range root.outcomes {
 		c := Class{Broken: o.broken, Final: s.rec.Value(o.final), Members: o.members.big(), Cost: Cost{Away: o.away, Events: o.events}}
 		r.Members.Add(r.Members, c.Members)

@@ -49,20 +49,20 @@ func (s *Search) SaveStates(w io.Writer) error {
 	}
 	for i := range s.nodes {
 		n := &s.nodes[i]
-		if n.n < 0 || open[int32(i)] {
+		if n.open || open[int32(i)] {
 			continue
 		}
 		b.num(1)
-		b.text(string(s.keys[n.key:n.keyEnd]))
+		b.text(string(s.keys.get(n.key)))
 		b.num(int64(n.last))
-		b.num(int64(n.n))
-		for _, o := range s.outcomes[n.out : n.out+n.n] {
+		b.num(int64(n.outcomes.n))
+		for _, o := range s.outcomes.get(n.outcomes) {
 			for _, v := range [...]int64{int64(o.members.hi), int64(o.members.lo), int64(o.broken), int64(o.final), int64(o.away), int64(o.events)} {
 				b.num(v)
 			}
 		}
-		b.num(int64(n.breadth))
-		for _, r := range s.breaches[n.breach : n.breach+n.breadth] {
+		b.num(int64(n.breaches.n))
+		for _, r := range s.breaches.get(n.breaches) {
 			for _, v := range [...]int64{int64(r.law), int64(r.cost.Away), int64(r.cost.Harm), int64(r.cost.Events)} {
 				b.num(v)
 			}
@@ -118,12 +118,12 @@ func (s *Search) holds(n int32) bool {
 	nd := s.nodes[n]
 	s.known = true
 	defer func() { s.known = false }()
-	tick := s.m.SavedTick(s.keys[nd.key:nd.keyEnd], s.bound)
+	tick := s.m.SavedTick(s.keys.get(nd.key), s.bound)
 	s.load(n, tick)
 	into := &futures{tick: tick, last: -1}
 	s.branch(into, n, s.m.Look())
-	return s.err == nil && into.last == nd.last && slices.Equal(into.outcomes, s.outcomes[nd.out:nd.out+nd.n]) &&
-		slices.Equal(into.breaches, s.breaches[nd.breach:nd.breach+nd.breadth])
+	return s.err == nil && into.last == nd.last && slices.Equal(into.outcomes, s.outcomes.get(nd.outcomes)) &&
+		slices.Equal(into.breaches, s.breaches.get(nd.breaches))
 }
 
 // loadStates reads saved states. Which of the two ways to count they are of, they say themselves.
@@ -148,13 +148,17 @@ func (s *Search) loadStates(saved []byte) error {
 		values = append(values, s.m.Intern(int32(prev), text))
 	}
 	s.bound = r.num() == 1
+	var outcomes []outcome
+	var breaches []breach
 	for r.num() == 1 && r.err == nil {
 		s.buf = append(s.buf[:0], r.text()...)
 		at, known := s.find(s.buf)
 		if known {
 			return errors.New("one stands there twice")
 		}
-		n := node{last: engine.Tick(r.num()), out: int32(len(s.outcomes)), breach: int32(len(s.breaches))}
+		n := s.add(at)
+		last := engine.Tick(r.num())
+		outcomes, breaches = outcomes[:0], breaches[:0]
 		for k := r.num(); k > 0 && r.err == nil; k-- {
 			o := outcome{members: count{hi: uint64(r.num()), lo: uint64(r.num())}, broken: Laws(r.num())}
 			final := r.num()
@@ -165,20 +169,17 @@ func (s *Search) loadStates(saved []byte) error {
 				o.final = values[final]
 			}
 			o.away, o.events = int32(r.num()), int32(r.num())
-			s.outcomes = append(s.outcomes, o)
-			n.n++
+			outcomes = append(outcomes, o)
 		}
 		for k := r.num(); k > 0 && r.err == nil; k-- {
 			law := r.num()
 			if law < 0 || law >= int64(audit.NumLaws) {
 				return errors.New("a law is none")
 			}
-			s.breaches = append(s.breaches, breach{law: audit.Law(law), cost: Cost{Away: int32(r.num()), Harm: engine.Tick(r.num()), Events: int32(r.num())}})
-			n.breadth++
+			breaches = append(breaches, breach{law: audit.Law(law), cost: Cost{Away: int32(r.num()), Harm: engine.Tick(r.num()), Events: int32(r.num())}})
 		}
-		nd := &s.nodes[s.add(at)]
-		n.key, n.keyEnd = nd.key, nd.keyEnd
-		*nd = n
+		nd := &s.nodes[n]
+		nd.outcomes, nd.breaches, nd.last, nd.open = s.outcomes.put(outcomes), s.breaches.put(breaches), last, false
 	}
 	if r.err == nil {
 		_, r.err = io.Copy(io.Discard, r.r) // to the checksum
