@@ -168,9 +168,6 @@ func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Ex
 	// Witnesses are looked for without the caller's context: the slices that hold them are done, and one takes no longer
 	// than it took before.
 	w := witnesses{st: st, plan: p, ex: ex, held: held, free: context.WithoutCancel(ctx)}
-	if ex.only != nil {
-		w.search, w.slice = ex.only, ex.mine[0]
-	}
 	for l := range audit.NumLaws {
 		if b := t.smallest[l]; b.Found {
 			wit, err := w.find(b, l,
@@ -231,90 +228,94 @@ type witnesses struct {
 	held []*big.Int      // by claim, where members were walked
 	free context.Context //nolint:containedctx // it lives as long as one answer is put together
 
-	slice  int64
-	search *search.Search // of the slice, once it was counted again
-	cells  *search.Search // of one cell of the border after the other
+	slice   int64
+	counted *slicer        // of the slice that was counted again
+	cells   *search.Search // of one cell of the border after the other
 }
 
 var errFound = errors.New("found")
 
-// find finds the smallest member of a slice again: where walking found it, by going down the search, or by walking up to
-// the first that fits and costs no more. With a law, what it breaks, it is written down too. It is nil if the slice was
-// stopped, and the member cannot be found in what is known of it.
+// find gives the smallest member of a slice: the one that was found with it, or else it is looked for again, by counting or
+// walking the slice. With a law, what it breaks, it is written down too. It is nil if the slice was stopped, and the member cannot
+// be found in what is known of it.
 func (w *witnesses) find(b best, law audit.Law, down func(*search.Search) (search.Member, error),
 	fits func(rep *audit.Report, final string) bool, costs func(rep *audit.Report, horizon engine.Tick) bool,
 ) (*Witness, error) {
 	s := newSlicer(w.plan, nil, false, anyNumber) // it was within the limit when it was counted
-	at, err := b.at, error(nil)
-	if at == nil {
-		err = errWalk
-		if !w.ex.walk {
-			err = w.count(s, b.Slice)
-		}
-		if err == nil {
-			at, err = w.descend(s, b.Slice, down)
-		}
-		if errors.Is(err, search.ErrLost) && w.ex.stopped(b.Slice) != nil {
-			return nil, nil //nolint:nilnil // as it says
-		}
+	at, err := b.At, error(nil)
+	switch {
+	case at != nil && !s.has(b.Slice, at):
+		err = fmt.Errorf("%w: a smallest member is none of its slice", ErrPart)
+	case at == nil && w.ex.stopped(b.Slice):
+		return nil, nil //nolint:nilnil // as it says
+	case at == nil:
+		at, err = w.again(s, b, down, fits, costs)
 	}
-	if errors.Is(err, errWalk) {
-		err = s.each(w.free, b.Slice, func(c []int64, rec *engine.Record, order []int32) error {
-			rep := audit.Judge(rec)
-			if s.away(c) == b.Cost.Away && int32(len(rec.Events)) == b.Cost.Events && fits(rep, rec.Value(rec.Final)) &&
-				costs(rep, rec.Program.Settings.Horizon) {
-				at = &place{slices.Clone(c), slices.Clone(order)}
-				return errFound
-			}
-			return nil
-		})
-		if err == nil {
-			err = fmt.Errorf("%w: a smallest member is not in its slice", ErrPart)
-		}
-	}
-	if err != nil && !errors.Is(err, errFound) {
+	if err != nil {
 		return nil, err
 	}
 	wit, err := w.member(at, b.Cost, law)
-	if err == nil && !fits(wit.Run.Audit, wit.Run.Record.Value(wit.Run.Record.Final)) {
-		err = fmt.Errorf("%w: a smallest member does not do what it is said to do", ErrPart)
+	if err != nil {
+		return nil, err
 	}
-	return wit, err
+	rec := wit.Run.Record
+	if s.away(at.Choice) != b.Cost.Away || int32(len(rec.Events)) != b.Cost.Events || !fits(wit.Run.Audit, rec.Value(rec.Final)) ||
+		!costs(wit.Run.Audit, rec.Program.Settings.Horizon) {
+		return nil, fmt.Errorf("%w: a smallest member does not do what it is said to do", ErrPart)
+	}
+	return wit, nil
 }
 
-// descend goes down the search of a slice.
-func (w *witnesses) descend(s *slicer, slice int64, down func(*search.Search) (search.Member, error)) (*place, error) {
-	m, err := down(w.search)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrPart, err)
+// again looks for a smallest member that another process knew of: by going down the search of its slice, or by walking up to the
+// first that fits and costs no more.
+func (w *witnesses) again(s *slicer, b best, down func(*search.Search) (search.Member, error),
+	fits func(rep *audit.Report, final string) bool, costs func(rep *audit.Report, horizon engine.Tick) bool,
+) (at *place, err error) {
+	err = errWalk
+	if !w.ex.walk {
+		err = w.count(b.Slice)
 	}
-	s.fam.Slice(slice, s.choice)
-	at := &place{slices.Clone(s.choice), m.Lines}
-	late := 0
-	for h, hole := range s.fam.Holes() {
-		if !hole.Late {
-			continue
+	if err == nil {
+		m, err := down(w.counted.search)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrPart, err)
 		}
-		if s.there(h, at.choice) {
-			at.choice[h] = int64(m.Holes[late])
-		}
-		late++
+		return w.counted.placeOf(m), nil
 	}
-	return at, nil
+	if !errors.Is(err, errWalk) {
+		return nil, err
+	}
+	err = s.each(w.free, b.Slice, func(c []int64, rec *engine.Record, order []int32) error {
+		rep := audit.Judge(rec)
+		if s.away(c) == b.Cost.Away && int32(len(rec.Events)) == b.Cost.Events && fits(rep, rec.Value(rec.Final)) &&
+			costs(rep, rec.Program.Settings.Horizon) {
+			at = &place{slices.Clone(c), slices.Clone(order)}
+			return errFound
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errFound):
+		return at, nil
+	case err == nil:
+		err = fmt.Errorf("%w: a smallest member is not in its slice", ErrPart)
+	}
+	return nil, err
 }
 
 // count counts a slice again, unless it was the last one that was.
-func (w *witnesses) count(s *slicer, slice int64) error {
-	if w.search != nil && w.slice == slice {
+func (w *witnesses) count(slice int64) error {
+	if w.counted != nil && w.slice == slice {
 		return nil
 	}
-	if f := w.ex.stopped(slice); f != nil {
-		w.search, w.slice = f.search, slice
-		return nil
+	if w.counted == nil {
+		w.counted = newSlicer(w.plan, nil, false, anyNumber)
+		w.counted.known = func(func(*familyTally) best) best { return best{Found: true} } // nothing costs less than nothing
 	}
-	_, sr, err := s.count(w.free, slice)
-	if err == nil {
-		w.search, w.slice = sr, slice
+	w.slice = slice
+	_, err := w.counted.count(w.free, slice)
+	if err != nil {
+		w.slice = -1
 	}
 	return err
 }
@@ -322,18 +323,18 @@ func (w *witnesses) count(s *slicer, slice int64) error {
 // member runs one member, and writes it down if it is to show how a law is broken.
 func (w *witnesses) member(at *place, cost search.Cost, law audit.Law) (*Witness, error) {
 	b := w.plan.Binder()
-	prog, ds := b.BindMember(at.choice)
+	prog, ds := b.BindMember(at.Choice)
 	if prog == nil {
 		return nil, &ScriptError{ds}
 	}
-	rec, err := search.Replay(prog, at.lines)
+	rec, err := search.Replay(prog, at.Lines)
 	if err != nil {
 		return nil, err
 	}
 	r := &Run{Name: w.plan.Name, Line: w.plan.Line, Settings: b.Settings(), Lets: b.Lets(), Record: rec, Audit: audit.Judge(rec)}
-	wit := &Witness{Law: law, Choices: w.chosen(at.choice), Away: cost.Away, Harm: cost.Harm, Run: r}
+	wit := &Witness{Law: law, Choices: w.chosen(at.Choice), Away: cost.Away, Harm: cost.Harm, Run: r}
 	if law < audit.NumLaws {
-		w.write(wit, at.choice)
+		w.write(wit, at.Choice)
 	}
 	return wit, nil
 }
@@ -476,7 +477,7 @@ func (w *witnesses) first(claim int, holds bool) (*Failure, error) {
 	s := newSlicer(w.plan, nil, false, anyNumber)
 	var f *Failure
 	for slice, done := range w.ex.total.done {
-		if !done && w.ex.stopped(int64(slice)) == nil {
+		if !done && !w.ex.stopped(int64(slice)) {
 			continue
 		}
 		err := s.each(w.free, int64(slice), func(choice []int64, rec *engine.Record, _ []int32) error {

@@ -34,19 +34,24 @@ type best struct {
 	Cost  search.Cost `json:"cost"`
 	Slice int64       `json:"slice"`
 	Found bool        `json:"found"`
-	at    *place      // where it is, if this process has walked over it
+	At    *place      `json:"at,omitempty"` // which member it is, once that was found out
 }
 
 // place is a member: the index of each hole's value, and the source lines of its work in order.
 type place struct {
-	choice []int64
-	lines  []int32
+	Choice []int64 `json:"choice"`
+	Lines  []int32 `json:"lines"`
+}
+
+// under tells whether the other one is better.
+func (b *best) under(c best) bool {
+	return c.Found && (!b.Found || cmp.Or(c.Cost.Compare(b.Cost), cmp.Compare(c.Slice, b.Slice)) < 0)
 }
 
 // better keeps the smaller of two; of equals the one of the earlier slice, so that the order of adding changes nothing. It
 // tells whether the other one was better.
 func (b *best) better(c best) bool {
-	if !c.Found || b.Found && cmp.Or(c.Cost.Compare(b.Cost), cmp.Compare(c.Slice, b.Slice)) >= 0 {
+	if !b.under(c) {
 		return false
 	}
 	*b = c
@@ -65,10 +70,15 @@ type familyTally struct {
 	branches int64
 }
 
-func (t *familyTally) class(broken search.Laws, final string) *tallyClass {
-	at, found := slices.BinarySearchFunc(t.classes, tallyClass{Broken: broken, Final: final}, func(a, b tallyClass) int {
+func (t *familyTally) find(broken search.Laws, final string) (at int, found bool) {
+	return slices.BinarySearchFunc(t.classes, tallyClass{Broken: broken, Final: final}, func(a, b tallyClass) int {
 		return cmp.Or(cmp.Compare(a.Broken, b.Broken), cmp.Compare(a.Final, b.Final))
 	})
+}
+
+// class gives a class, made if there is none.
+func (t *familyTally) class(broken search.Laws, final string) *tallyClass {
+	at, found := t.find(broken, final)
 	if !found {
 		t.classes = slices.Insert(t.classes, at, tallyClass{Broken: broken, Final: final, Members: new(big.Int)})
 	}
@@ -109,14 +119,16 @@ type slicer struct {
 	choice []int64
 	held   []*big.Int // what walking a slice found, by claim: members in which it holds
 	search *search.Search
-	states *atomic.Int64 // told of the states that are kept
-	within *atomic.Int64 // told of the members that are decided in slices that are not done
-	saved  *begun        // what is known of a slice before it is counted
-	keep   func()        // called now and then while a slice is counted
+	states *atomic.Int64                      // told of the states that are kept
+	within *atomic.Int64                      // told of the members that are decided in slices that are not done
+	known  func(func(*familyTally) best) best // asks what is known of the other slices
+	saved  *begun                             // what is known of a slice before it is counted
+	keep   func()                             // called now and then while a slice is counted
 }
 
 func newSlicer(p *compile.Plan, claims []statement, walk bool, limit int64) *slicer {
 	s := &slicer{plan: p, fam: p.Family(), binder: p.Binder(), claims: claims, walk: walk, limit: limit, within: &atomic.Int64{}}
+	s.known = func(func(*familyTally) best) best { return best{} }
 	s.choice = make([]int64, len(s.fam.Holes()))
 	return s
 }
@@ -124,21 +136,21 @@ func newSlicer(p *compile.Plan, claims []statement, walk bool, limit int64) *sli
 // errWalk says that a slice cannot be counted and has to be walked.
 var errWalk = errors.New("the slice has to be walked")
 
-// count answers a slice by the search, and gives the search for the sake of its witnesses, until the next one is counted. If
-// the search was stopped, the answer, if there is one, is about the members that were decided.
-func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Search, error) {
+// count answers a slice by the search, and finds those of its smallest members that are smaller than what was known. If the
+// search was stopped, the answer, if there is one, is about the members that were decided.
+func (s *slicer) count(ctx context.Context, i int64) (*familyTally, error) {
 	s.fam.Slice(i, s.choice)
 	prog, ds := s.binder.BindSlice(s.choice)
 	if prog == nil {
-		return nil, nil, &ScriptError{ds}
+		return nil, &ScriptError{ds}
 	}
-	away := s.away(s.choice)
 	var err error
 	if s.search == nil {
 		s.search, err = search.New(prog, int(min(s.limit, 1<<40)))
 	} else {
 		err = s.search.Reset(prog)
 	}
+	var t *familyTally
 	if err == nil {
 		s.search.Watch(s.states)
 		decided := int64(0) // of this slice, as the progress knows
@@ -155,30 +167,100 @@ func (s *slicer) count(ctx context.Context, i int64) (*familyTally, *search.Sear
 		}
 		var r *search.Result
 		if r, err = s.search.Run(ctx); r != nil {
-			t := &familyTally{counted: true, states: int64(r.States), branches: int64(r.Branches)}
-			for _, c := range r.Classes {
-				c.Cost.Away += away
-				k := t.class(c.Broken, c.Final)
-				k.Members.Add(k.Members, c.Members)
-				k.Best.better(best{Cost: c.Cost, Slice: i, Found: true})
+			var lost error
+			if t, lost = s.tally(r, i); lost != nil {
+				return nil, lost
 			}
-			for l := range audit.NumLaws {
-				if r.Broken.Has(l) {
-					cost := r.Smallest[l]
-					cost.Away += away
-					t.smallest[l] = best{Cost: cost, Slice: i, Found: true}
-				}
-			}
-			return t, s.search, err
 		}
 	}
-	if errors.Is(err, search.ErrStates) {
+	switch {
+	case errors.Is(err, search.ErrStates):
 		err = fmt.Errorf("%s: %w: %w", s.saved.from, ErrPart, err)
-	}
-	if errors.Is(err, search.ErrTrait) || errors.Is(err, search.ErrEndless) {
+	case errors.Is(err, search.ErrTrait), errors.Is(err, search.ErrEndless):
 		err = errWalk
 	}
-	return nil, nil, err
+	return t, err
+}
+
+// tally puts together what a search gave.
+func (s *slicer) tally(r *search.Result, slice int64) (*familyTally, error) {
+	t := &familyTally{counted: true, states: int64(r.States), branches: int64(r.Branches)}
+	away := s.away(s.choice)
+	find := func(cost search.Cost, known *best, member func() (search.Member, error)) (best, error) {
+		cost.Away += away
+		b := best{Cost: cost, Slice: slice, Found: true}
+		if !known.under(b) {
+			return b, nil
+		}
+		m, err := member()
+		switch {
+		case err == nil:
+			b.At = s.placeOf(m)
+		case errors.Is(err, search.ErrLost): // of a search that was stopped
+			err = nil
+		}
+		return b, err
+	}
+	for _, c := range r.Classes {
+		k := t.class(c.Broken, c.Final)
+		k.Members.Set(c.Members)
+		known := s.known(func(t *familyTally) best {
+			if at, found := t.find(c.Broken, c.Final); found {
+				return t.classes[at].Best
+			}
+			return best{}
+		})
+		var err error
+		if k.Best, err = find(c.Cost, &known, func() (search.Member, error) { return s.search.Class(c) }); err != nil {
+			return nil, err
+		}
+	}
+	for l := range audit.NumLaws {
+		if !r.Broken.Has(l) {
+			continue
+		}
+		known := s.known(func(t *familyTally) best { return t.smallest[l] })
+		var err error
+		if t.smallest[l], err = find(r.Smallest[l], &known, func() (search.Member, error) { return s.search.Smallest(l) }); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// placeOf gives a member of the slice that was counted last.
+func (s *slicer) placeOf(m search.Member) *place {
+	at := &place{slices.Clone(s.choice), m.Lines}
+	late := 0
+	for h, hole := range s.fam.Holes() {
+		if !hole.Late {
+			continue
+		}
+		if s.there(h, at.Choice) {
+			at.Choice[h] = int64(m.Holes[late])
+		}
+		late++
+	}
+	return at
+}
+
+// has tells whether a place, which may come from anywhere, is one of a slice.
+func (s *slicer) has(slice int64, at *place) bool {
+	s.fam.Slice(slice, s.choice)
+	if len(at.Choice) != len(s.choice) {
+		return false
+	}
+	for h, hole := range s.fam.Holes() {
+		c := at.Choice[h]
+		if hole.Late && s.there(h, at.Choice) {
+			if c < 0 || c >= int64(len(hole.Values)) {
+				return false
+			}
+		} else if c != s.choice[h] {
+			return false
+		}
+	}
+	return true
 }
 
 // away counts the choices that are not the first value of their hole.
@@ -258,7 +340,7 @@ func (s *slicer) walked(ctx context.Context, i int64, progress *Progress) (*fami
 		k.Members.Add(k.Members, one)
 		keep := func(b *best) {
 			if b.better(best{Cost: cost, Slice: i, Found: true}) {
-				b.at = &place{slices.Clone(choice), slices.Clone(lines)}
+				b.At = &place{slices.Clone(choice), slices.Clone(lines)}
 			}
 		}
 		keep(&k.Best)
@@ -339,7 +421,7 @@ type explorer struct {
 	members int64            // walked, in the slices that count
 	early   map[int64]*found // what was found before a slice in front of it was
 	taken   int              // how many of mine count
-	only    *search.Search   // of the slice, if it was one alone: it has the witnesses too
+	only    *search.Search   // of the slice, if it is one alone and was stopped
 	partial []*found         // slices that were stopped, of which something is known
 	err     error
 }
@@ -358,6 +440,11 @@ type found struct {
 func (e *explorer) work(ctx context.Context) {
 	s := newSlicer(e.plan, e.claims, e.walk, e.limit)
 	s.most, s.states, s.within, s.saved = e.most, &e.progress.states, &e.progress.within, e.begun
+	s.known = func(of func(*familyTally) best) best {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return of(e.total)
+	}
 	if e.kept != nil && len(e.mine) == 1 {
 		s.keep = func() { e.kept(func() *Part { return e.partWith(s.search) }) }
 	}
@@ -389,7 +476,8 @@ func (e *explorer) slice(ctx context.Context, s *slicer, slice int64) *found {
 		return &found{slice: slice, err: err}
 	}
 	if !e.walk {
-		f.tally, f.search, f.err = s.count(ctx, slice)
+		f.tally, f.err = s.count(ctx, slice)
+		f.search = s.search
 	}
 	if errors.Is(f.err, errWalk) {
 		f.held = zeros(len(e.claims))
@@ -436,14 +524,9 @@ func (e *explorer) keep(f *found) {
 	}
 }
 
-// stopped gives what is known of a slice that was stopped; nil if it was not.
-func (e *explorer) stopped(slice int64) *found {
-	for _, f := range e.partial {
-		if f.slice == slice {
-			return f
-		}
-	}
-	return nil
+// stopped tells whether a slice was stopped, and something is known of it.
+func (e *explorer) stopped(slice int64) bool {
+	return slices.ContainsFunc(e.partial, func(f *found) bool { return f.slice == slice })
 }
 
 // known is what is known of all slices, those that were stopped included.
@@ -468,9 +551,6 @@ func (e *explorer) known() (*familyTally, []*big.Int) {
 // take adds what was found in a slice.
 func (e *explorer) take(slice int64, f *found) {
 	e.members += f.members
-	if len(e.mine) == 1 {
-		e.only = f.search
-	}
 	e.total.add(f.tally)
 	e.total.finish(slice)
 	for i, n := range f.held {
