@@ -15,6 +15,7 @@ type Unit struct {
 	// Plans holds one plan for each block in file order, or one without a name for a file without blocks.
 	Plans []*Plan
 	over  []setValue
+	split []string
 	room  room
 }
 
@@ -27,10 +28,11 @@ type room struct {
 func fullRoom() room { return room{cells: MaxCells, lines: MaxLines, work: MaxCellWork} }
 
 // Compile builds the plans of a checked script, with the overrides going before what the file says, and computes the values
-// of every run and of every cell to find what is wrong with them. With errors among the diagnostics there is no unit.
-func Compile(s *dsl.Script, over []Override) (*Unit, dsl.Diagnostics) {
+// of every run and of every cell to find what is wrong with them. Holes of the names in split are tried value by value, even if
+// they could be decided late. With errors among the diagnostics there is no unit.
+func Compile(s *dsl.Script, over []Override, split ...string) (*Unit, dsl.Diagnostics) {
 	f := &faultList{}
-	u := &Unit{Script: s, over: overrides(s, over, f), room: fullRoom()}
+	u := &Unit{Script: s, over: overrides(s, over, f), split: split, room: fullRoom()}
 	if len(s.Blocks) == 0 {
 		u.Plans = append(u.Plans, u.checkedPlan(nil, dsl.RunBlock, nil, f))
 	}
@@ -47,9 +49,9 @@ func Compile(s *dsl.Script, over []Override) (*Unit, dsl.Diagnostics) {
 }
 
 // Explore builds the one family of a file without blocks. Its claims are those of the top level.
-func Explore(s *dsl.Script, over []Override) (*Unit, dsl.Diagnostics) {
+func Explore(s *dsl.Script, over []Override, split ...string) (*Unit, dsl.Diagnostics) {
 	f := &faultList{}
-	u := &Unit{Script: s, over: overrides(s, over, f), room: fullRoom()}
+	u := &Unit{Script: s, over: overrides(s, over, f), split: split, room: fullRoom()}
 	u.Plans = append(u.Plans, u.checkedPlan(nil, dsl.ExploreBlock, nil, f))
 	if f.n > 0 {
 		return nil, f.diagnostics(1)
@@ -190,7 +192,7 @@ func (u *Unit) newPlan(b *dsl.Block, kind dsl.BlockKind, axes []Axis, f *faultLi
 			}
 			p.proto.evaluator = *ev
 		}
-		p.findLate()
+		p.findLate(u.split)
 		p.family.count(p, &u.room, f)
 	}
 	p.proto.fill(sh.constants)

@@ -75,8 +75,9 @@ func (d *dependences) of(c code) dependence {
 	return all
 }
 
-// findLate finds the holes that the search can decide as it goes: those that are nothing but the tick of lines.
-func (p *Plan) findLate() {
+// findLate finds the holes that the search can decide as it goes: those that are nothing but the tick of lines, except the
+// named ones.
+func (p *Plan) findLate(split []string) {
 	f, proto := p.family, p.proto
 	d := &dependences{cb: proto.cb, nodes: make([]dependence, len(p.sc.nodes))}
 	for i := range d.nodes {
@@ -122,7 +123,7 @@ func (p *Plan) findLate() {
 	number := map[int]int32{}
 	for h := range f.holes {
 		hole := &f.holes[h]
-		if !spoiled.has(h) && hole.even() && len(f.late) < MaxLate {
+		if !spoiled.has(h) && !slices.Contains(split, hole.Name) && hole.even() && len(f.late) < MaxLate {
 			hole.Late = true
 			f.late = append(f.late, h)
 			number[h] = int32(len(f.late))

@@ -36,6 +36,7 @@ type exploreFlags struct {
 	limit      int64
 	brute      bool
 	shard, out string
+	split      string
 	merge      []string
 	resume     string
 	checkpoint string
@@ -78,6 +79,7 @@ Exit code 1 if a claim fails or is vacuous, or there is no member for --emit to 
 	flags.BoolVar(&f.brute, "brute", false, "run every member one by one instead of counting")
 	flags.StringVar(&f.shard, "shard", "", "do only the I-th of N parts, as in 2/8")
 	flags.StringVar(&f.out, "out", "", "where --shard writes its part")
+	flags.StringVar(&f.split, "split", "", "try these holes value by value, so that there are slices to share, as in stall,b")
 	flags.StringArrayVar(&f.merge, "merge", nil, "put the parts of all shards together; takes several files")
 	flags.StringVar(&f.resume, "resume", "", "go on from what --checkpoint or --out wrote")
 	flags.StringVar(&f.checkpoint, "checkpoint", "", "write to this file now and then, and at an interrupt, how far the search has come")
@@ -92,6 +94,7 @@ Exit code 1 if a claim fails or is vacuous, or there is no member for --emit to 
 type exploration struct {
 	exploreFlags
 	list  []compile.Override
+	split []string
 	laws  []audit.Law
 	opts  study.Options
 	files []*study.File
@@ -165,10 +168,15 @@ func (x *exploration) usage(cmd *cobra.Command, args []string) (scripts []string
 			x.laws = append(x.laws, laws...)
 		}
 	}
+	if cmd.Flags().Changed("split") {
+		for name := range strings.SplitSeq(x.exploreFlags.split, ",") {
+			x.split = append(x.split, strings.TrimSpace(name))
+		}
+	}
 	switch {
 	case x.export != "" && x.export != "promela":
 		return nil, fmt.Errorf("--export is promela, not %q", x.export)
-	case x.export != "" && (x.law != "" || x.emit != "" || x.shard != "" || x.merge != nil || x.resume != "" || x.checkpoint != ""):
+	case x.export != "" && (x.law != "" || x.emit != "" || x.shard != "" || x.merge != nil || x.resume != "" || x.checkpoint != "" || x.exploreFlags.split != ""):
 		return nil, errors.New("--export writes the family and searches nothing: of the other flags only --run and what sets values go with it")
 	case x.jobs < 0:
 		return nil, errors.New("--jobs must be 0 or more")
@@ -254,7 +262,7 @@ func (a *app) exploreFile(ctx context.Context, s *source, x *exploration) ([]str
 	if err := knownNames(s.script, x.list); err != nil {
 		return nil, err
 	}
-	st, ds := study.Open(s.script, x.list)
+	st, ds := study.Open(s.script, x.list, x.split...)
 	if !a.diagnose(s, ds) {
 		return nil, nil
 	}
@@ -272,6 +280,9 @@ func (a *app) exploreFile(ctx context.Context, s *source, x *exploration) ([]str
 	}
 	if len(chosen) == 0 {
 		return names, nil
+	}
+	if err := knownHoles(st, chosen, x.split); err != nil {
+		return nil, fmt.Errorf("%s: %w", shown(s.name), err)
 	}
 	file := &study.File{Script: s.script}
 	saver := &saver{path: x.checkpoint} // the first slice is written down at once: that shows early whether it can be
@@ -312,6 +323,24 @@ func (a *app) exploreFile(ctx context.Context, s *source, x *exploration) ([]str
 	return names, x.print(a, file)
 }
 
+// knownHoles tells whether each name is that of a hole of some of the blocks.
+func knownHoles(st *study.Study, blocks, split []string) error {
+	var known []string
+	for _, b := range blocks {
+		for _, n := range st.HoleNames(b) {
+			if !slices.Contains(known, n) {
+				known = append(known, n)
+			}
+		}
+	}
+	for _, n := range split {
+		if !slices.Contains(known, n) {
+			return fmt.Errorf("no hole is called %q; the holes are %s", n, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
 // print prints a file, or keeps it where the format is one document.
 func (x *exploration) print(a *app, file *study.File) error {
 	x.files = append(x.files, file)
@@ -333,15 +362,29 @@ func (a *app) shardDone(s *source, file *study.File, x *exploration, parts []stu
 		return err
 	}
 	members, done, slices := new(big.Int), int64(0), int64(0)
+	var late []string
 	for _, it := range file.Items {
 		e := it.Explore
 		members.Add(members, e.Members)
 		done, slices = done+e.Done, slices+e.Slices
+		for _, h := range e.Holes {
+			if h.Late {
+				late = append(late, h.Name)
+			}
+		}
 		if e.Halted {
 			a.fail(failf(inconclusive, "%s: %s; `--resume %s` goes on", where(s.name, e.Name), e.Stopped, shown(x.out)))
 		}
 	}
-	a.printf("shard %s: %d of %d slices, %s members\n", x.shard, done, slices, study.Grouped(members))
+	a.printf("shard %s: %d of %s, %s members\n", x.shard, done, count(int(slices), "slice"), study.Grouped(members))
+	if slices < int64(x.opts.Shards) && len(late) > 0 {
+		name := late[0]
+		if strings.Contains(name, " ") {
+			name = strconv.Quote(name)
+		}
+		fmt.Fprintf(a.err, "dlock: %s: %s for %d shards; `--split %s`, with every shard and the merge, makes more\n", shown(s.name),
+			count(int(slices), "slice"), x.opts.Shards, name)
+	}
 	return nil
 }
 

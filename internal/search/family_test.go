@@ -20,13 +20,13 @@ import (
 )
 
 // planOf compiles the only block of a text; nil if it has errors.
-func planOf(tb testing.TB, text string) (*compile.Plan, dsl.Diagnostics) {
+func planOf(tb testing.TB, text string, split ...string) (*compile.Plan, dsl.Diagnostics) {
 	tb.Helper()
 	s, ds := dsl.Parse("family.dlk", []byte(text))
 	if ds.HasErrors() {
 		tb.Fatalf("%v\n%s", ds, text)
 	}
-	u, ds := compile.Compile(s, nil)
+	u, ds := compile.Compile(s, nil, split...)
 	if ds.HasErrors() {
 		return nil, ds
 	}
@@ -431,8 +431,15 @@ func TestFamiliesAgree(t *testing.T) {
 			t.Fatalf("seed %d: the search counts\n%s\nthe members are\n%s\n%s", seed, listed(got), listed(want), text)
 		}
 		counted++
-		if slices.ContainsFunc(holes, func(h compile.FamilyHole) bool { return h.Late }) {
+		if k := slices.IndexFunc(holes, func(h compile.FamilyHole) bool { return h.Late }); k >= 0 {
 			late++
+			split, ds := planOf(t, text, holes[k].Name)
+			if split == nil || split.Family().Slices() != p.Family().Slices()*int64(len(holes[k].Values)) && holes[k].In < 0 {
+				t.Fatalf("seed %d: split by %s: %v\n%s", seed, holes[k].Name, ds, text)
+			}
+			if got, err := searched(split); err != nil || listed(got) != listed(want) {
+				t.Fatalf("seed %d: split by %s the search counts\n%s\n%v\nthe members are\n%s\n%s", seed, holes[k].Name, listed(got), err, listed(want), text)
+			}
 		}
 		if p.Family().Slices() > 1 {
 			sliced++

@@ -204,7 +204,7 @@ func (e *overlapError) Unwrap() error { return ErrPart }
 // resume takes over what a part knows. Parts of other blocks of the same file are passed over.
 func (e *explorer) resume(p *Part) error {
 	if p.Source != e.st.fingerprint() || !slices.Equal(p.Settings, e.st.overrides) {
-		return fmt.Errorf("%w: it was made from another text or with other settings", ErrPart)
+		return fmt.Errorf("%w: it was made from another text or with other settings (--set, --split)", ErrPart)
 	}
 	if p.Block != e.plan.Name {
 		return nil

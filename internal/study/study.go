@@ -49,12 +49,12 @@ type Options struct {
 
 // New compiles a checked script with overrides from the command line and checks the values of every run and of every cell.
 // With errors among the diagnostics there is no study.
-func New(s *dsl.Script, over []compile.Override) (*Study, dsl.Diagnostics) {
-	u, ds := compile.Compile(s, over)
-	return newStudy(u, ds, over)
+func New(s *dsl.Script, over []compile.Override, split ...string) (*Study, dsl.Diagnostics) {
+	u, ds := compile.Compile(s, over, split...)
+	return newStudy(u, ds, over, split)
 }
 
-func newStudy(u *compile.Unit, ds dsl.Diagnostics, over []compile.Override) (*Study, dsl.Diagnostics) {
+func newStudy(u *compile.Unit, ds dsl.Diagnostics, over []compile.Override, split []string) (*Study, dsl.Diagnostics) {
 	if u == nil {
 		return nil, ds
 	}
@@ -62,17 +62,33 @@ func newStudy(u *compile.Unit, ds dsl.Diagnostics, over []compile.Override) (*St
 	for _, o := range over {
 		st.overrides = append(st.overrides, o.Name+"="+o.Value)
 	}
+	for _, name := range split {
+		st.overrides = append(st.overrides, "split "+name)
+	}
 	return st, ds
 }
 
 // Open is New, but a file without blocks that leaves something open is one family to explore, and no run with an error.
-func Open(s *dsl.Script, over []compile.Override) (*Study, dsl.Diagnostics) {
+func Open(s *dsl.Script, over []compile.Override, split ...string) (*Study, dsl.Diagnostics) {
 	if len(s.Blocks) == 0 {
-		if u, ds := compile.Explore(s, over); u == nil || len(u.Plans[0].Family().Holes()) > 0 {
-			return newStudy(u, ds, over)
+		if u, ds := compile.Explore(s, over, split...); u == nil || len(u.Plans[0].Family().Holes()) > 0 {
+			return newStudy(u, ds, over, split)
 		}
 	}
-	return New(s, over)
+	return New(s, over, split...)
+}
+
+// HoleNames lists what an explore block's holes are called.
+func (st *Study) HoleNames(block string) []string {
+	var names []string
+	for _, p := range st.unit.Plans {
+		if p.Kind == dsl.ExploreBlock && p.Name == block {
+			for _, h := range p.Family().Holes() {
+				names = append(names, h.Name)
+			}
+		}
+	}
+	return names
 }
 
 // Families lists the names of the explore blocks, in file order; "" for a file without blocks.
