@@ -35,6 +35,7 @@ type exploreFlags struct {
 	jobs       int
 	limit      int64
 	brute      bool
+	first      bool
 	shard, out string
 	split      string
 	merge      []string
@@ -55,9 +56,10 @@ A file without explore blocks whose schedule leaves something open is explored a
 
 With --shard I/N and --out, N processes on any machines do a part each; --merge puts their parts together and prints what
 one process would have printed. --checkpoint writes down from time to time how far the search has come, and --resume goes
-on from there.
+on from there. --first stops at the first member that breaks a law, which takes milliseconds where there are many.
 
-Exit code 1 if a claim fails or is vacuous, or there is no member for --emit to write; 3 if the limit was reached, it was interrupted, or parts are missing.`,
+Exit code 1 if a claim fails or is vacuous, or there is no member for --emit to write; 3 if the search ended early: at the limit, at
+an interrupt, at what --first found, or because parts are missing.`,
 		Example: `  dlock explore scenarios/explore/every-pause.dlk
   dlock explore scenarios/explore/every-pause.dlk --law stale-write --emit smallest.dlk
   dlock explore FILE --shard 2/8 --out part-2.json
@@ -77,6 +79,7 @@ Exit code 1 if a claim fails or is vacuous, or there is no member for --emit to 
 	flags.IntVar(&f.jobs, "jobs", 0, "how many slices are searched at once; 0 is one for each core")
 	flags.Int64Var(&f.limit, "limit", 0, "how many states a slice may keep, or how many members may be run one by one; 0 is the default")
 	flags.BoolVar(&f.brute, "brute", false, "run every member one by one instead of counting")
+	flags.BoolVar(&f.first, "first", false, "stop as soon as a member is found that breaks a law: of --law, else of safety")
 	flags.StringVar(&f.shard, "shard", "", "do only the I-th of N parts, as in 2/8")
 	flags.StringVar(&f.out, "out", "", "where --shard writes its part")
 	flags.StringVar(&f.split, "split", "", "try these holes value by value, so that there are slices to share, as in stall,b")
@@ -184,10 +187,21 @@ func (x *exploration) usage(cmd *cobra.Command, args []string) (scripts []string
 		return nil, errors.New("--limit must be 0 or more")
 	case (x.shard == "") != (x.out == ""):
 		return nil, errors.New("--shard I/N and --out FILE belong together")
+	case x.first && (x.shard != "" || x.merge != nil):
+		return nil, errors.New("--first is for one process: a shard that has found something cannot stop the others")
 	case x.shard != "" && (x.merge != nil || x.emit != ""), x.merge != nil && (x.resume != "" || x.checkpoint != ""):
 		return nil, errors.New("--merge comes after all shards are done, by itself; so does --emit")
 	}
 	x.opts = study.Options{Jobs: workers(x.jobs), Limit: x.limit, Brute: x.brute, MergeOnly: x.merge != nil, PartOnly: x.shard != ""}
+	for _, l := range x.laws {
+		x.opts.Until |= 1 << l
+	}
+	switch {
+	case !x.first:
+		x.opts.Until = 0
+	case len(x.laws) == 0:
+		x.opts.Until = study.Safety
+	}
 	if x.shard != "" {
 		if x.opts.Shard, x.opts.Shards, err = shardOf(x.shard); err != nil {
 			return nil, err

@@ -371,7 +371,11 @@ func GravestWitness(e *study.Explore, only []audit.Law) *study.Witness {
 
 // witness tells what happens in the smallest member that breaks a law, and gives it as a file.
 func witness(p *page, e *study.Explore, w *study.Witness) {
-	p.add(section, mark(bold, "The smallest member that breaks "+w.Law.String()), say("  "+choicesText(e, w.Choices)))
+	which := "The smallest member"
+	if e.Stopped != "" {
+		which = "The smallest member so far"
+	}
+	p.add(section, mark(bold, which+" that breaks "+w.Law.String()), say("  "+choicesText(e, w.Choices)))
 	t := newTeller(w.Run)
 	events(p, t)
 	p.add(para, say(t.verdict()))

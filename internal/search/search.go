@@ -46,6 +46,8 @@ var (
 	// ErrEndless says that some member does not come to an end by itself before the horizon, and has a trait whose laws of
 	// liveness can be judged on whole records only.
 	ErrEndless = errors.New("members run into the horizon")
+	// ErrFound says that the search was to stop at a member that it has found.
+	ErrFound = errors.New("a member that breaks a law was found")
 	// ErrTrait says that the family has a trait that the search does not count.
 	ErrTrait = errors.New("the family has a trait that cannot be counted by merging states")
 )
@@ -101,6 +103,7 @@ type Search struct {
 	stop  func() error // why the caller wants the search to end; nil while it does not
 	seen  *atomic.Int64
 	keep  func()
+	until Laws
 	saved []byte // states to go on from
 	// known says that states are looked up only: those that are not there, or not to their end, give what is known of them.
 	known bool
@@ -234,7 +237,10 @@ func lockstep(p *engine.Program) *engine.Program {
 	return &q
 }
 
-// Run counts the family. With ErrLimit, and with the context's error when interrupted, it gives an answer about the members
+// Until has the next runs stop, with ErrFound, as soon as a member is decided that breaks one of some laws.
+func (s *Search) Until(laws Laws) { s.until = laws }
+
+// Run counts the family. With ErrLimit, ErrFound, and with the context's error when interrupted, it gives an answer about the members
 // that were decided until then, which is as exact as one about all; nil if there is none.
 func (s *Search) Run(ctx context.Context) (*Result, error) {
 	s.stop = ctx.Err
@@ -259,7 +265,7 @@ func (s *Search) Run(ctx context.Context) (*Result, error) {
 
 // stopped tells whether the search was ended from outside, so that what it knows is true as far as it goes.
 func (s *Search) stopped() bool {
-	return errors.Is(s.err, ErrLimit) || errors.Is(s.err, context.Canceled) || errors.Is(s.err, context.DeadlineExceeded)
+	return errors.Is(s.err, ErrLimit) || errors.Is(s.err, ErrFound) || errors.Is(s.err, context.Canceled) || errors.Is(s.err, context.DeadlineExceeded)
 }
 
 // errBeyond says that somebody asks beyond the horizon, or comes back to a state that was there before: asks for ever.
@@ -327,6 +333,7 @@ func (s *Search) walk(into *futures, away int32) {
 	into.last = max(into.last, w.last-into.tick)
 	if w.fork.Kind == engine.ForkDone {
 		s.end(into, &w, away)
+		s.foundOne(into)
 		return
 	}
 	values, moved := len(s.values), len(s.moved)
@@ -336,6 +343,19 @@ func (s *Search) walk(into *futures, away int32) {
 		s.through(into, &w, n, s.values[values:], s.moved[moved:], away)
 	}
 	s.values, s.moved = s.values[:values], s.moved[:moved]
+	s.foundOne(into)
+}
+
+// foundOne ends the search if some future breaks a law that it was to look for.
+func (s *Search) foundOne(into *futures) {
+	if s.until == 0 {
+		return
+	}
+	for i := range into.breaches {
+		if s.until.Has(into.breaches[i].law) && s.err == nil && !s.known {
+			s.err = ErrFound
+		}
+	}
 }
 
 // way is a stretch without choices.

@@ -98,7 +98,7 @@ func (st *Study) explore(ctx context.Context, p *compile.Plan, o Options) (*Expl
 		walk = walk || !countable(&claims[i])
 	}
 	ex := &explorer{
-		st: st, plan: p, claims: claims, walk: walk, limit: o.Limit, most: o.Limit, kept: o.Checkpoint, progress: o.Progressing, states: o.Checkpoint != nil || o.PartOnly,
+		st: st, plan: p, claims: claims, walk: walk, limit: o.Limit, most: o.Limit, kept: o.Checkpoint, progress: o.Progressing, states: o.Checkpoint != nil || o.PartOnly, until: o.Until,
 		total: &familyTally{done: make([]bool, fam.Slices())}, held: zeros(len(claims)),
 	}
 	if ex.limit <= 0 {
@@ -211,14 +211,10 @@ func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Ex
 	return e, nil
 }
 
-func cleanLaws(s search.Laws) bool {
-	for _, l := range []audit.Law{audit.Overlap, audit.DoubleHold, audit.StaleWrite, audit.LostUpdate, audit.UnlockedWrite} {
-		if s.Has(l) {
-			return false
-		}
-	}
-	return true
-}
+// Safety is the laws of safety.
+const Safety search.Laws = 1<<audit.Overlap | 1<<audit.DoubleHold | 1<<audit.StaleWrite | 1<<audit.LostUpdate | 1<<audit.UnlockedWrite
+
+func cleanLaws(s search.Laws) bool { return s&Safety == 0 }
 
 // witnesses finds members again, from the slice that they lie in.
 type witnesses struct {

@@ -113,9 +113,10 @@ type slicer struct {
 	fam    *compile.Family
 	binder *compile.Binder
 	claims []statement
-	walk   bool  // every member has to be walked: a claim looks at more than laws and final values
-	limit  int64 // of states
-	most   int64 // of members that are walked
+	walk   bool        // every member has to be walked: a claim looks at more than laws and final values
+	limit  int64       // of states
+	most   int64       // of members that are walked
+	until  search.Laws // a member that breaks one of these is enough
 	choice []int64
 	held   []*big.Int // what walking a slice found, by claim: members in which it holds
 	search *search.Search
@@ -153,6 +154,7 @@ func (s *slicer) count(ctx context.Context, i int64) (*familyTally, error) {
 	var t *familyTally
 	if err == nil {
 		s.search.Watch(s.states)
+		s.search.Until(s.until)
 		decided := int64(0) // of this slice, as the progress knows
 		s.search.Keep(func() {
 			now := min(s.search.Decided(), ManyMembers)
@@ -356,6 +358,9 @@ func (s *slicer) walked(ctx context.Context, i int64, progress *Progress) (*fami
 				held[c]++
 			}
 		}
+		if lawsOf(&rep)&s.until != 0 {
+			return search.ErrFound
+		}
 		return nil
 	})
 	for c, n := range held {
@@ -406,8 +411,9 @@ type explorer struct {
 	plan     *compile.Plan
 	claims   []statement
 	walk     bool
-	limit    int64   // of states in a slice
-	most     int64   // of members that are walked, in all
+	limit    int64 // of states in a slice
+	most     int64 // of members that are walked, in all
+	until    search.Laws
 	mine     []int64 // the slices to do, ascending
 	next     atomic.Int64
 	progress *Progress
@@ -439,6 +445,7 @@ type found struct {
 // work does slices until there are none left, or one stops the search. A panic stops it too.
 func (e *explorer) work(ctx context.Context) {
 	s := newSlicer(e.plan, e.claims, e.walk, e.limit)
+	s.until = e.until
 	s.most, s.states, s.within, s.saved = e.most, &e.progress.states, &e.progress.within, e.begun
 	s.known = func(of func(*familyTally) best) best {
 		e.mu.Lock()
@@ -647,6 +654,8 @@ func stops(err error) (string, bool) {
 		return "", true
 	case errors.Is(err, search.ErrLimit):
 		return "the limit is reached", true
+	case errors.Is(err, search.ErrFound):
+		return "a member that breaks a law was found", true
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "interrupted", true
 	case errors.Is(err, search.ErrTooMany):

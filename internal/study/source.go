@@ -15,6 +15,9 @@ import (
 func (w *witnesses) write(wit *Witness, choice []int64) {
 	r := wit.Run
 	title := "the smallest member that breaks " + wit.Law.String()
+	if w.ex.total.nDone < w.plan.Family().Slices() {
+		title = "a member that breaks " + wit.Law.String()
+	}
 	if w.plan.Name != "" {
 		title = w.plan.Name + ": " + title
 	}

@@ -10,6 +10,7 @@ import (
 	"dlock/dsl"
 	"dlock/dsl/compile"
 	"dlock/engine"
+	"dlock/internal/search"
 )
 
 // Study is a file whose every run and cell is known to be computable.
@@ -34,6 +35,8 @@ type Options struct {
 	Brute bool
 	// Limit is how many states a slice may keep, or how many members may be walked; 0 is the default.
 	Limit int64
+	// Until has a search stop as soon as it has decided a member that breaks one of these laws.
+	Until search.Laws
 	// Shards of more than 1 says to do only each Shards-th slice, from the Shard-th on, counted from 0.
 	Shard, Shards int
 	// Parts is what is known already. MergeOnly does no slice besides, and PartOnly looks for no witness and judges no claim.
