@@ -234,12 +234,13 @@ func (m *Machine) tellApart(mask uint64) {
 	for _, group := range a.groups {
 		for _, i := range group {
 			c := &m.clients[i]
-			h := mix(0, flag(l.active[i], 1)|flag(c.crashed, 2)|flag(c.belief != None && !m.BeliefsAside, 4)|flag(c.checked, 8)|
-				flag(c.watchdog != 0, 16)|flag(c.lossTold, 32))
-			if l.active[i] {
+			active := l.active[i] && !c.crashed
+			h := mix(0, flag(active, 1)|flag(c.crashed, 2)|flag(c.belief != None && !m.BeliefsAside, 4)|flag(c.waits && !c.crashed, 8))
+			if active { // only what the snapshot tells of it, too
+				h = mix(h, flag(c.checked, 1)|flag(c.watchdog != 0, 2)|flag(c.lossTold, 4))
 				h = mix(h, l.rank.version(c.version))
 				h = mix(h, l.rank.token(c.token))
-				h = mix(h, int64(max(c.pausedUntil-m.cur.Tick, 0)))
+				h = mix(h, max(m.distance(c.pausedUntil), 0))
 			}
 			for _, n := range a.holes[i] {
 				if !m.holes[n].decided || mask&(1<<n) != 0 {
@@ -252,7 +253,7 @@ func (m *Machine) tellApart(mask uint64) {
 				}
 				for p := m.held[int(i)*len(m.servers)+sv]; p != None; p = m.chain[p] {
 					if end := m.rec.Promises[p].End; m.cur.Before(end) {
-						h = mix(h, int64(end.Tick-m.cur.Tick))
+						h = mix(h, m.distance(end.Tick))
 					}
 				}
 			}
@@ -261,17 +262,30 @@ func (m *Machine) tellApart(mask uint64) {
 	}
 	for _, q := range l.order {
 		it := &m.queue[q]
-		step := it.a
+		step, more := it.a, int64(it.server)
 		switch it.kind {
 		case itemPoll:
-			step = m.trials[it.a].step
+			t := &m.trials[it.a]
+			step, more = t.step, m.distance(t.until)
 		case itemLand, itemReply, itemSilent:
-			step = m.ops[it.a].step
+			o := &m.ops[it.a]
+			step = o.step
+			more = more<<16 | int64(o.yes)<<12 | int64(o.no)<<8 | int64(o.cast)<<4 | int64(o.outcome)
+			more = more*31 + m.distance(o.sent.Tick)
 		}
 		if c := m.p.Steps[step].Client; c != None && a.grouped[c] {
-			a.sig[c] = mix(mix(a.sig[c], int64(it.kind)<<32|int64(a.place[step])), int64(it.tick-m.cur.Tick))
+			h := mix(a.sig[c], int64(it.kind)<<32|int64(a.place[step]))
+			a.sig[c] = mix(mix(h, m.distance(it.tick)), more)
 		}
 	}
+}
+
+// distance is how far a tick is from the present; Forever has a distance of its own.
+func (m *Machine) distance(t Tick) int64 {
+	if t == Forever {
+		return int64(Forever)
+	}
+	return int64(t - m.cur.Tick)
 }
 
 func flag(on bool, n int64) int64 {
@@ -329,6 +343,27 @@ func (a *alike) line(p *Program, c, line int32) int32 {
 		return line
 	}
 	return p.Steps[a.step(p, a.lines[line])].Line
+}
+
+// LineAs gives the source line at which a client does what another one, whose place it has, does at a line.
+func (m *Machine) LineAs(line int32, who []int32) int32 {
+	a := &m.alike
+	i, known := a.lines[line]
+	if !known {
+		return line
+	}
+	if c := m.p.Steps[i].Client; c != None && who[c] != c {
+		i = a.steps[who[c]][a.place[i]]
+	}
+	return m.p.Steps[i].Line
+}
+
+// HoleAs is LineAs for holes.
+func (m *Machine) HoleAs(h int32, who []int32) int32 {
+	if c := m.alike.holeOf[h]; c >= 0 {
+		return m.alike.holes[who[c]][slices.Index(m.alike.holes[c], h)]
+	}
+	return h
 }
 
 // hole gives the hole that stands in the place of one.

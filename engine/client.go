@@ -21,6 +21,7 @@ type client struct {
 	watchdog    int32 // the generation of the renewals under way, 0 for none
 	dogs        int32 // generations given out
 	lossTold    bool  // the watchdog's "when lost" ran
+	waits       bool  // the horizon ended its asking: whether it could ever have the lock depends on its clock and owner id
 }
 
 // trial is an acquire with its retries.
@@ -110,6 +111,7 @@ func (m *Machine) poll(t int32) {
 	rt := &m.rec.Trials[tr.record]
 	// A pause can carry a poll past the end of the retrying.
 	if ended := m.retryEnd(tr, m.cur.Tick); ended != TrialOpen && rt.Polls > 0 {
+		m.clients[s.Client].waits = m.clients[s.Client].waits || ended == TrialHorizon
 		rt.End, rt.Ended = ended, m.cur
 		m.event(Event{Verb: Acquire, Outcome: Denied, Client: s.Client, Step: tr.step, Line: s.Line,
 			Sent: m.cur.Tick, Heard: m.cur.Tick, Index: None})
@@ -149,6 +151,7 @@ func (m *Machine) denied(o *op) {
 		rt.End = TrialDenied
 	} else {
 		rt.End = m.retryEnd(tr, next)
+		m.clients[s.Client].waits = m.clients[s.Client].waits || rt.End == TrialHorizon
 	}
 	if rt.End == TrialOpen {
 		o.outcome = Waiting

@@ -14,6 +14,14 @@ func (c *clock) at(now Tick) Tick {
 	return now + c.offset
 }
 
+// finally is at, with Forever for the end of time.
+func (c *clock) finally(at Tick) Tick {
+	if at == Forever && !c.stopped {
+		return Forever
+	}
+	return c.at(at)
+}
+
 // jump moves the reading; a stopped clock jumps and stays stopped.
 func (c *clock) jump(by Tick) {
 	if c.stopped {

@@ -64,6 +64,7 @@ func (m *Machine) Look() Fork {
 	if m.rec.Limit != NoLimit {
 		return Fork{}
 	}
+again:
 	for {
 		if len(m.queue) == 0 {
 			return Fork{}
@@ -75,7 +76,12 @@ func (m *Machine) Look() Fork {
 			if it.tick != now {
 				continue
 			}
-			gone := it.client != None && m.clients[it.client].crashed
+			gone := m.gone(it)
+			if gone && m.forking {
+				// A snapshot leaves it out, and with it or without it the machine has to say the same.
+				m.remove(i)
+				continue again
+			}
 			if !gone && it.hole != 0 {
 				if due < 0 || it.before(&m.queue[due]) {
 					due = i
@@ -127,15 +133,20 @@ func (m *Machine) firstOfActor(it *item) bool {
 	return true
 }
 
+// gone tells whether an item is no work any more: its client is gone, or its watchdog was replaced or stopped.
+func (m *Machine) gone(it *item) bool {
+	return it.client != None && (m.clients[it.client].crashed || it.kind == itemRenew && !m.watching(it))
+}
+
 // idle tells whether an item is no work: its client is gone or paused, or its watchdog was replaced.
 func (m *Machine) idle(it *item) bool {
 	if it.client == None {
 		return false
 	}
-	c := &m.clients[it.client]
-	if c.crashed || it.kind == itemRenew && !m.watching(it) {
+	if m.gone(it) {
 		return true
 	}
+	c := &m.clients[it.client]
 	return c.pausedUntil > it.tick && !(it.kind == itemStep && m.p.Steps[it.a].Verb == Crash)
 }
 
@@ -276,17 +287,35 @@ func (m *Machine) NextLine(branch int) int32 {
 	return m.lineOf(it)
 }
 
-// Blocked tells, at the end of a schedule, whether a server will never again be free for a client: it stays down, a lease
-// without end lives there that would refuse the client, or a stopped clock keeps it closed after one.
-func (m *Machine) Blocked(client, server int32) bool {
-	s := &m.servers[server]
+// Free tells whether a server would not refuse a client that asks for a ttl at a tick before which nothing happens any more;
+// Forever is the end of time.
+func (m *Machine) Free(client, server int32, ttl, at Tick) bool {
+	s, c := &m.servers[server], &m.clients[client]
+	if at != Forever {
+		m.cur.Tick = max(m.cur.Tick, at)
+	}
+	m.settle(server)
 	switch {
 	case s.crash != None:
+		return false
+	case !s.held:
 		return true
-	case s.live:
-		return s.due == Forever && !(m.p.Settings.Reentrant && s.owner == m.clients[client].owner)
 	}
-	return s.held && m.p.Settings.LockDelay > 0 && s.clock.reaches(s.ended+m.p.Settings.LockDelay, m.cur.Tick) == Forever
+	clock, end, over := s.clock.finally(at), s.ended, !s.live
+	switch {
+	case m.p.Settings.Judge == JudgeCaller:
+		clock, end = c.clock.finally(at), s.stamp
+		over = clock >= end
+	case m.p.Settings.Judge == JudgeCallerTTL:
+		end = plus(s.lastVote, m.ttl(ttl))
+		over = clock >= end
+	case s.live && at == Forever && s.due != Forever:
+		end, over = s.stamp, true
+	}
+	if end == Forever || !over {
+		return m.p.Settings.Reentrant && s.owner == c.owner
+	}
+	return clock >= plus(end, m.p.Settings.LockDelay)
 }
 
 // End closes the record of a schedule that was walked to its end.

@@ -39,8 +39,10 @@ type Machine struct {
 	slack   []int32
 	live    liveSet
 	alike   alike
-	// Marks are tokens that the caller of a fork keeps an eye on; snapshots carry them, since they may renumber tokens.
-	Marks [2]int64
+	// Marks are tokens that are kept an eye on while forking; snapshots carry them, since they may renumber tokens.
+	Marks      [2]int64
+	casts      int64 // quorums cast
+	settledOps int   // so many operations have nothing more to settle
 	// BeliefsAside says that the caller of a fork no longer asks who believes what; snapshots carry it and leave beliefs out.
 	BeliefsAside bool
 
@@ -51,6 +53,12 @@ type Machine struct {
 	slots    []int32 // the values that stand for a snapshot's slots
 	lengths  []int32
 }
+
+// What Marks are: the highest token granted, which Settle keeps, and that of an accepted write, which is the caller's.
+const (
+	MarkGranted = iota
+	MarkAccepted
+)
 
 // NewMachine makes a machine without a program.
 func NewMachine() *Machine { return &Machine{} }
@@ -77,6 +85,7 @@ func (m *Machine) start(p *Program, rec *Record) {
 	rec.reset(p)
 	m.p, m.rec = p, rec
 	m.cur, m.seq, m.age, m.work, m.requests, m.bytes, m.ordered = Moment{}, 0, 0, 0, 0, 0, 0
+	m.casts, m.settledOps = 0, 0
 	m.queue, m.ops, m.answers, m.trials, m.chain = m.queue[:0], m.ops[:0], m.answers[:0], m.trials[:0], m.chain[:0]
 
 	m.servers = resize(m.servers, p.Settings.Servers)

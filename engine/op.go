@@ -36,6 +36,8 @@ type op struct {
 
 	decided bool
 	outcome Outcome
+
+	slowPast
 }
 
 // answer is what a server said, on its way to the client.
@@ -99,7 +101,7 @@ func (m *Machine) begin(o *op) {
 	o.client, o.line, o.owner = s.Client, s.Line, c.owner
 	o.sent, o.sentClock = m.cur, c.clock.at(m.cur.Tick)
 	o.first = int32(len(m.rec.Votes))
-	o.grant, o.event = None, None
+	o.grant, o.event, o.castAt = None, None, Forever
 	o.id = int32(len(m.ops))
 }
 

@@ -80,6 +80,12 @@ func (m *Machine) saveRanks(l *liveSet) {
 		token(o.number)
 		switch o.verb {
 		case Acquire:
+			if m.inOrder(o) {
+				token(o.before)
+				for _, k := range o.after {
+					token(k.token)
+				}
+			}
 			for v := o.first; v < int32(len(m.rec.Votes)); v++ {
 				if m.openVote(o, &m.rec.Votes[v]) {
 					token(m.rec.Votes[v].Token)

@@ -9,7 +9,7 @@ func (m *Machine) Restore(snap []byte, now Tick, horizon bool) []byte {
 	values := m.rec.Values
 	m.rec.reset(m.p)
 	m.rec.Values = values
-	m.cur, m.seq, m.age, m.requests, m.work = Moment{now, 0}, 0, 0, 0, 0
+	m.cur, m.seq, m.age, m.requests, m.work, m.casts, m.settledOps = Moment{now, 0}, 0, 0, 0, 0, 0, 0
 	m.queue, m.ops, m.answers, m.trials, m.chain = m.queue[:0], m.ops[:0], m.answers[:0], m.trials[:0], m.chain[:0]
 	m.slack = m.slack[:0]
 	r := reader{snap, now}
@@ -89,7 +89,7 @@ func (m *Machine) SavedTick(snap []byte, horizon bool) Tick {
 
 func (m *Machine) loadClient(r *reader, i int32) {
 	f := r.byte()
-	c := client{crashed: f&2 != 0, checked: f&8 != 0, lossTold: f&64 != 0, belief: None, owner: i, validUntil: never}
+	c := client{crashed: f&2 != 0, checked: f&8 != 0, lossTold: f&64 != 0, waits: f&128 != 0, belief: None, owner: i, validUntil: never}
 	if f&4 != 0 {
 		m.rec.Beliefs = append(m.rec.Beliefs, Belief{Client: i, Start: m.cur, End: Never()})
 		c.belief = int32(len(m.rec.Beliefs) - 1)
@@ -111,6 +111,8 @@ func (m *Machine) loadClient(r *reader, i int32) {
 			c.validUntil = r.tick()
 		}
 		c.clock = r.clock()
+	} else if c.waits {
+		c.owner, c.clock = int32(r.num()), r.clock()
 	}
 	m.clients[i] = c
 }
@@ -187,6 +189,7 @@ func (m *Machine) loadOp(r *reader) {
 	switch o.verb {
 	case Acquire:
 		m.loadAttempt(r, &o)
+		m.loadSlow(r, &o)
 	case Read:
 		rd := ReadOp{Client: o.client, Sent: o.sent, Applied: Never(), Heard: Forever, Value: m.slotValue(r.num()), Version: r.num(),
 			Token: r.num(), Line: o.line}

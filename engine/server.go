@@ -134,6 +134,7 @@ func (m *Machine) counted(id int32, token int64) {
 	}
 	if int(o.cast) == m.p.Settings.Quorum {
 		o.castAt = m.cur.Tick
+		m.quorumCast(o)
 	}
 	if o.attempt != None && int(o.cast) == m.p.Settings.Quorum {
 		o.again = m.p.Settings.Reentrant && m.heldBefore(id)
@@ -239,7 +240,7 @@ func (m *Machine) moveLease(sv int32, o *op) {
 		s.live = true
 	}
 	m.extend(sv, m.base(s, o), m.ttl(o.ttl))
-	if p := m.lastPromise(o.client, sv); p != None && m.cur.Before(m.rec.Promises[p].End) {
+	if p := m.lastPromise(o.client, sv); p != None {
 		m.rec.Promises[p].End, m.rec.Promises[p].Ended = m.promised(o)
 		return
 	}
@@ -268,18 +269,18 @@ func (m *Machine) promise(o *op, sv int32, token int64) int32 {
 		Server: sv, Client: o.client, Token: token, Line: o.line, Start: m.cur, End: end, Ended: ended,
 	})
 	p := int32(len(m.rec.Promises) - 1)
-	slot := int(o.client)*len(m.servers) + int(sv)
-	prev := m.held[slot]
-	for prev != None && !m.cur.Before(m.rec.Promises[prev].End) {
-		prev = m.chain[prev]
-	}
-	m.chain = append(m.chain, prev)
-	m.held[slot] = p
+	m.chain = append(m.chain, m.lastPromise(o.client, sv))
+	m.held[int(o.client)*len(m.servers)+int(sv)] = p
 	return p
 }
 
+// lastPromise is the newest promise of a server to a client that still runs; one that was given back does not hide an older one.
 func (m *Machine) lastPromise(client, sv int32) int32 {
-	return m.held[int(client)*len(m.servers)+int(sv)]
+	newest := &m.held[int(client)*len(m.servers)+int(sv)]
+	for *newest != None && !m.cur.Before(m.rec.Promises[*newest].End) {
+		*newest = m.chain[*newest]
+	}
+	return *newest
 }
 
 // cutPromises ends what a client may rely on at a server, since it released.
@@ -337,6 +338,7 @@ func (m *Machine) giveBackVote(o *op, vote int32) {
 		return
 	}
 	v.Returned = true
+	o.returned++
 	m.settle(v.Server)
 	if s.held && s.lease == v.Lease {
 		m.drop(v.Server, ByHandback)

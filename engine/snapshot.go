@@ -133,7 +133,7 @@ func (m *Machine) collect(l *liveSet) {
 	l.order = l.order[:0]
 	for i := range m.queue {
 		it := &m.queue[i]
-		if it.client != None && (m.clients[it.client].crashed || it.kind == itemRenew && !m.watching(it)) {
+		if m.gone(it) {
 			continue
 		}
 		l.order = append(l.order, int32(i))
@@ -212,8 +212,12 @@ func (m *Machine) saveClient(w *writer, i int32) {
 	c := &m.clients[i]
 	active := m.live.active[i] && !c.crashed
 	paused := active && c.pausedUntil > m.cur.Tick
-	w.flags(active, c.crashed, c.belief != None && !m.BeliefsAside, active && c.checked, paused, active && c.watchdog != 0, active && c.lossTold)
+	w.flags(active, c.crashed, c.belief != None && !m.BeliefsAside, active && c.checked, paused, active && c.watchdog != 0, active && c.lossTold, c.waits && !c.crashed)
 	if !active {
+		if c.waits && !c.crashed {
+			w.num(int64(m.alike.client(c.owner)))
+			w.clock(&c.clock)
+		}
 		return
 	}
 	if paused {
@@ -342,6 +346,7 @@ func (m *Machine) saveOp(w *writer, o *op) {
 		fresh := o.grant != None && m.rec.Grants[o.grant].Heard.Tick == m.cur.Tick
 		w.flag(fresh)
 		m.saveVotes(w, o)
+		m.saveSlow(w, o)
 	case Read:
 		r := &m.rec.Reads[o.index]
 		w.num(m.live.slot(r.Value))

@@ -10,30 +10,23 @@ import (
 
 // monitor judges the laws while a schedule is walked: each from what the record just gained and from what is still open
 // in it. docs/laws.md has the definitions; the tests hold its verdicts against the audit's on whole records.
-//
-// orphan is not among them: the search takes no acquires whose messages take time, so every quorum is heard of at once.
 type monitor struct {
-	bound  bool
-	events int32       // since the state that the walk began at
-	poll   engine.Tick // the last tick at which a retry or a watchdog asked; -1 for none
+	bound   bool
+	regress engine.Tick // the earliest breach of token-regress that is known since then: it may lie in the past
+	events  int32       // since the state that the walk began at
+	poll    engine.Tick // the last tick at which a retry or a watchdog asked or is to ask; -1 for none
 
 	base, seen                int // events: at the state, and looked at
 	promises, beliefs, grants int // looked at
 
 	granted  uint64  // clients that ever got the lock, as bits; only where the horizon is part of a state
 	placed   []int32 // scratch
-	starving []int32 // the steps of acquires whose retrying the horizon ended, ascending
+	starving []int32 // acquires whose retrying the horizon ended, ascending: twice the step, and 1 if a quorum was free since
 }
-
-// Marks that snapshots carry: the highest token granted, and the highest token of an accepted write.
-const (
-	markGranted = iota
-	markAccepted
-)
 
 // begin begins at a state: what the record holds then is not news.
 func (o *monitor) begin(rec *engine.Record) {
-	o.base, o.seen, o.events, o.poll = len(rec.Events), len(rec.Events), 0, -1
+	o.base, o.seen, o.events, o.poll, o.regress = len(rec.Events), len(rec.Events), 0, -1, engine.Forever
 	o.promises, o.beliefs, o.grants = len(rec.Promises), len(rec.Beliefs), len(rec.Grants)
 }
 
@@ -60,8 +53,8 @@ func (o *monitor) save(key []byte, m *engine.Machine) []byte {
 	}
 	key = binary.AppendUvarint(key, m.PlacedSet(o.granted))
 	o.placed = o.placed[:0]
-	for _, step := range o.starving {
-		o.placed = append(o.placed, m.PlacedStep(step))
+	for _, s := range o.starving {
+		o.placed = append(o.placed, 2*m.PlacedStep(s/2)+s%2)
 	}
 	slices.Sort(o.placed)
 	for _, step := range o.placed {
@@ -82,22 +75,18 @@ func (o *monitor) look(m *engine.Machine, rec *engine.Record) Laws {
 			if (e.Reason == engine.ReasonStale || e.Reason == engine.ReasonStrict) && m.Holds(e.Client) {
 				broken |= 1 << audit.RefusedHolder
 			}
+		case e.Outcome == engine.Waiting:
+			// The horizon ends the retrying now if it comes before the next poll, even one that a crash would prevent.
+			o.poll = max(o.poll, e.At.Tick+rec.Program.Steps[e.Step].Retry)
 		case e.Verb == engine.Acquire || e.Background:
 			o.poll = max(o.poll, e.Sent)
 		}
 	}
 	o.events = int32(o.seen - o.base)
 	for ; o.grants < len(rec.Grants); o.grants++ {
-		g := &rec.Grants[o.grants]
-		o.granted |= 1 << g.Client
-		if g.Again {
-			continue
-		}
-		if g.Token <= m.Marks[markGranted] {
-			broken |= 1 << audit.TokenRegress
-		}
-		m.Marks[markGranted] = max(m.Marks[markGranted], g.Token)
+		o.granted |= 1 << rec.Grants[o.grants].Client
 	}
+	broken |= o.settled(m)
 	if o.promises < len(rec.Promises) {
 		broken |= o.promised(m.Now(), rec)
 	}
@@ -116,22 +105,36 @@ func (o *monitor) look(m *engine.Machine, rec *engine.Record) Laws {
 	}
 	if o.bound {
 		for i := range rec.Trials {
-			if t := &rec.Trials[i]; t.End == engine.TrialHorizon {
-				if at, known := slices.BinarySearch(o.starving, t.Step); !known {
-					o.starving = slices.Insert(o.starving, at, t.Step)
-				}
+			if t := &rec.Trials[i]; t.End == engine.TrialHorizon && t.Ended == m.Now() {
+				o.starving = slices.DeleteFunc(o.starving, func(s int32) bool { return s/2 == t.Step }) // the last to end counts
+				at, _ := slices.BinarySearch(o.starving, 2*t.Step)
+				o.starving = slices.Insert(o.starving, at, 2*t.Step)
 			}
 		}
 	}
 	return broken
 }
 
+// settled looks at what is known of acquires only when nothing of them is under way any more.
+func (o *monitor) settled(m *engine.Machine) Laws {
+	var broken Laws
+	regress, orphan := m.Settle()
+	if regress != engine.Forever {
+		broken |= 1 << audit.TokenRegress
+		o.regress = min(o.regress, regress)
+	}
+	if orphan {
+		broken |= 1 << audit.Orphan
+	}
+	return broken
+}
+
 func (o *monitor) accepted(m *engine.Machine, w *engine.WriteOp) Laws {
 	var broken Laws
-	if w.Token < m.Marks[markAccepted] {
+	if w.Token < m.Marks[engine.MarkAccepted] {
 		broken |= 1 << audit.StaleWrite
 	}
-	m.Marks[markAccepted] = max(m.Marks[markAccepted], w.Token)
+	m.Marks[engine.MarkAccepted] = max(m.Marks[engine.MarkAccepted], w.Token)
 	if w.Verb == engine.Append && w.Base < w.Version-1 {
 		broken |= 1 << audit.LostUpdate
 	}
@@ -188,39 +191,50 @@ func promisedServers(now engine.Moment, rec *engine.Record, client int32) int {
 	return n
 }
 
+// wait notes which of those who were still asking at the horizon could have the lock by a tick before which nothing happens
+// any more. Until the next change servers only become free.
+func (o *monitor) wait(m *engine.Machine, p *engine.Program, tick engine.Tick) {
+	for i, s := range o.starving {
+		if s%2 == 0 && free(m, p, s/2, tick) {
+			o.starving[i]++
+		}
+	}
+}
+
 // end judges what only the end of a schedule shows: who was still asking at the horizon, and whether waiting could ever
 // have helped.
 func (o *monitor) end(m *engine.Machine, p *engine.Program) Laws {
-	var broken Laws
-	for _, step := range o.starving {
-		c := p.Steps[step].Client
+	broken := o.settled(m)
+	for _, s := range o.starving {
+		c := p.Steps[s/2].Client
 		if m.Crashed(c) {
 			continue
 		}
 		if o.granted&(1<<c) == 0 {
 			broken |= 1 << audit.Starvation
 		}
-		if free(m, p, c, p.Steps[step].Servers) < p.Settings.Quorum {
+		if s%2 == 0 && !free(m, p, s/2, engine.Forever) {
 			broken |= 1 << audit.Deadlock
 		}
 	}
 	return broken
 }
 
-func free(m *engine.Machine, p *engine.Program, client int32, asked engine.Span) int {
+// free tells whether an acquire would find a quorum of the servers that it asks free at a tick.
+func free(m *engine.Machine, p *engine.Program, step int32, tick engine.Tick) bool {
+	s := &p.Steps[step]
 	n := 0
-	if asked.Len() == 0 {
-		for s := range int32(p.Settings.Servers) {
-			if !m.Blocked(client, s) {
+	if s.Servers.Len() == 0 {
+		for sv := range int32(p.Settings.Servers) {
+			if m.Free(s.Client, sv, s.TTL, tick) {
 				n++
 			}
 		}
-		return n
 	}
-	for _, s := range p.ServerIDs[asked.Lo:asked.Hi] {
-		if !m.Blocked(client, s) {
+	for _, sv := range p.ServerIDs[s.Servers.Lo:s.Servers.Hi] {
+		if m.Free(s.Client, sv, s.TTL, tick) {
 			n++
 		}
 	}
-	return n
+	return n >= p.Settings.Quorum
 }

@@ -43,12 +43,9 @@ var (
 	ErrLimit = errors.New("the limit of states is reached")
 	// ErrTooMany says that there are 2^128 members or more.
 	ErrTooMany = errors.New("the family has 2^128 members or more")
-	// ErrEndless says that some member does not come to an end by itself before the horizon, and has a trait whose laws of
-	// liveness can be judged on whole records only.
-	ErrEndless = errors.New("members run into the horizon")
 	// ErrFound says that the search was to stop at a member that it has found.
 	ErrFound = errors.New("a member that breaks a law was found")
-	// ErrTrait says that the family has a trait that the search does not count.
+	// ErrTrait says that the family has more clients or holes than the search counts.
 	ErrTrait = errors.New("the family has a trait that cannot be counted by merging states")
 )
 
@@ -154,6 +151,9 @@ type breach struct {
 	cost Cost
 }
 
+// atHorizon is the harm of laws of liveness: they are broken at the horizon, wherever the present is.
+const atHorizon engine.Tick = math.MaxInt64
+
 // futures gathers what becomes of a state, branch by branch.
 type futures struct {
 	tick     engine.Tick
@@ -163,9 +163,8 @@ type futures struct {
 	breaches []breach
 }
 
-// New prepares the search of a family: a program with late holes, alternatives or open ties. Families with at most
-// MaxClients clients and MaxHoles holes are counted, except those with acquires whose messages take time, where the order
-// of grants depends on moments that states do not keep: those give ErrTrait.
+// New prepares the search of a family: a program with late holes, alternatives or open ties, of at most MaxClients clients and
+// MaxHoles holes; else it gives ErrTrait.
 func New(p *engine.Program, limit int) (*Search, error) {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -183,11 +182,6 @@ func (s *Search) Reset(p *engine.Program) error {
 	s.p = nil
 	if len(p.Clients) > MaxClients || len(p.Holes) > MaxHoles {
 		return ErrTrait
-	}
-	for i := range p.Steps {
-		if s := &p.Steps[i]; s.Verb == engine.Acquire && s.Messages.Len() > 0 {
-			return ErrTrait
-		}
 	}
 	s.p, s.bound, s.known, s.saved, s.err = lockstep(p), false, false, nil, nil
 	return nil
@@ -247,10 +241,8 @@ func (s *Search) Run(ctx context.Context) (*Result, error) {
 	root := s.count()
 	if !s.bound && (s.err == nil && root.last > s.p.Settings.Horizon || errors.Is(s.err, errBeyond)) {
 		// Some member polls beyond the horizon: count again, with the distance to it as part of a state.
-		s.bound, s.err = true, s.boundable()
-		if s.err == nil {
-			root = s.count()
-		}
+		s.bound, s.err = true, nil
+		root = s.count()
 	}
 	switch err := s.err; {
 	case err == nil:
@@ -270,25 +262,6 @@ func (s *Search) stopped() bool {
 
 // errBeyond says that somebody asks beyond the horizon, or comes back to a state that was there before: asks for ever.
 var errBeyond = errors.New("somebody asks beyond the horizon")
-
-// boundable tells whether the laws of liveness can be judged at the end of a schedule that runs into the horizon.
-func (s *Search) boundable() error {
-	if s.p.Settings.Judge != engine.JudgeServer {
-		return ErrEndless
-	}
-	for _, r := range s.p.Roots {
-		st := &s.p.Steps[r]
-		last := max(st.At, st.Last)
-		if st.Hole != 0 {
-			h := s.p.Holes[st.Hole-1]
-			last += engine.Tick(h.N) * h.By
-		}
-		if last > s.p.Settings.Horizon {
-			return ErrEndless
-		}
-	}
-	return nil
-}
 
 func (s *Search) count() *futures {
 	if len(s.table) == firstTable {
@@ -320,7 +293,7 @@ func (s *Search) start() {
 	if !s.bound {
 		s.m.SetHorizon(engine.MaxTick)
 	}
-	s.mon = monitor{bound: s.bound}
+	s.mon = monitor{bound: s.bound, regress: engine.Forever}
 }
 
 // walk goes on from the machine's state to the next choice, and adds what becomes of it, by what happened on the way and
@@ -375,6 +348,9 @@ func (s *Search) run() way {
 		// The monitor looks before Look does, which may go on to what pauses hold up later.
 		w.note(s.mon.look(s.m, s.rec), s.m.Now().Tick)
 		w.fork = s.m.Look()
+		if len(s.mon.starving) > 0 && w.fork.Kind != engine.ForkDone {
+			s.mon.wait(s.m, s.p, w.fork.Tick)
+		}
 		w.last = max(w.last, s.mon.poll)
 		if !s.bound && w.last > s.p.Settings.Horizon {
 			s.err = errBeyond
@@ -391,9 +367,10 @@ func (s *Search) run() way {
 		s.err = ErrLimit
 	}
 	if done {
-		w.note(s.mon.end(s.m, s.p), s.p.Settings.Horizon)
+		w.note(s.mon.end(s.m, s.p), s.m.Now().Tick)
 	}
 	w.events = s.mon.events
+	w.first[audit.TokenRegress] = s.mon.regress
 	s.factors = s.m.Slack(s.factors[:0], done)
 	for _, f := range s.factors {
 		w.factor = s.checked(w.factor.times(count{lo: uint64(f)}))
@@ -447,11 +424,17 @@ func (s *Search) through(into *futures, w *way, n int32, values, moved []int32, 
 	}
 	s.mergeWay(into, w, Cost{Away: least.away, Events: least.events})
 	for _, b := range s.breaches.get(nd.breaches) {
-		if w.broken.Has(b.law) {
-			continue
-		}
 		b.cost.Away += away
-		b.cost.Harm += at - into.tick
+		if b.cost.Harm != atHorizon {
+			b.cost.Harm += at - into.tick
+		}
+		if w.broken.Has(b.law) {
+			if b.law != audit.TokenRegress {
+				continue
+			}
+			// It is known later, and may be older: it is about the moment of a quorum.
+			b.cost.Harm = min(b.cost.Harm, w.first[b.law]-into.tick)
+		}
 		b.cost.Events += w.events
 		into.mergeBreach(b)
 	}
@@ -461,7 +444,9 @@ func (s *Search) through(into *futures, w *way, n int32, values, moved []int32, 
 func (s *Search) mergeWay(into *futures, w *way, c Cost) {
 	for l := range audit.NumLaws {
 		if w.broken.Has(l) {
-			c.Harm = w.first[l] - into.tick
+			if c.Harm = atHorizon; l.Kind() != audit.Liveness {
+				c.Harm = w.first[l] - into.tick
+			}
 			into.mergeBreach(breach{law: l, cost: c})
 		}
 	}
@@ -742,6 +727,9 @@ func (s *Search) result(root *futures) *Result {
 	r.Classes = merged
 	for _, b := range root.breaches {
 		r.Broken |= 1 << b.law
+		if b.cost.Harm == atHorizon {
+			b.cost.Harm = s.p.Settings.Horizon
+		}
 		r.Smallest[b.law] = b.cost
 	}
 	return r

@@ -102,14 +102,14 @@ func TestReset(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken := yardstick(2, 3, 3, engine.FencingOff)
-	taken.Steps[0].Messages = engine.Span{Hi: 1}
+	taken.Holes = make([]engine.Hole, MaxHoles+1)
 	for _, p := range []*engine.Program{
 		yardstick(3, 10, 10, engine.FencingOff), yardstick(2, 30, 30, engine.FencingOn), taken, yardstick(2, 5, 9, engine.FencingOff),
 	} {
 		err := again.Reset(p)
 		if p == taken {
 			if !errors.Is(err, ErrTrait) {
-				t.Errorf("an acquire whose messages take time gives %v", err)
+				t.Errorf("a family of too many holes gives %v", err)
 			}
 			continue
 		}

@@ -103,7 +103,7 @@ func (s *Search) goOn() error {
 	if err := s.loadStates(saved); err != nil {
 		return fmt.Errorf("%w: %w", ErrStates, err)
 	}
-	s.mon = monitor{bound: s.bound}
+	s.mon = monitor{bound: s.bound, regress: engine.Forever}
 	for n := 0; n < len(s.nodes); n += 1 + len(s.nodes)/checkedStates {
 		if !s.holds(int32(n)) {
 			return fmt.Errorf("%w: another version of dlock made them", ErrStates)

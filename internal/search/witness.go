@@ -3,6 +3,7 @@ package search
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"dlock/audit"
 	"dlock/engine"
@@ -59,19 +60,24 @@ func (f *futures) least() (Cost, bool) {
 	return Cost{Away: o.away, Events: o.events}, len(f.outcomes) > 0
 }
 
-// ErrLost says that a member was not found again: of a search that was stopped, some states are not known.
-var ErrLost = errors.New("no future of a state is what was looked for")
+var errLost = errors.New("no future of a state is what was looked for")
 
 // descent walks down one member. It keeps to the clients as they are: only what becomes of its branches is looked up in
-// states in which clients may have other places. So of equal members it finds the one that comes first by the file.
+// states in which clients may have other places. So of equal members it finds the one that comes first by the file. In a search
+// that was stopped it moves clients as the search did: of a state that was left on the way it is not known what would have come
+// of it with clients in other places.
 type descent struct {
 	s       *Search
 	member  Member
 	broken  Laws
-	state   []byte    // the last one
-	chain   [][]int32 // leads back to the values of the start: those of each state on the way, as the one before knew them
-	futures futures   // what becomes of one of its branches
+	state   []byte  // the last one
+	chain   []link  // leads back to the values of the start
+	who     []int32 // by place: the client that has it; nil while nobody was moved
+	futures futures // what becomes of one of its branches
 }
+
+// link is a state on the way: its values as the state before knew them, and who has which place in it.
+type link struct{ values, moved []int32 }
 
 func (s *Search) descent() *descent {
 	s.start()
@@ -90,8 +96,7 @@ func (d *descent) down(cost func(*futures) (Cost, bool)) (Member, error) {
 		if s.err != nil || f.Kind == engine.ForkDone {
 			return d.member, s.err
 		}
-		d.state = s.mon.save(s.m.Snapshot(d.state[:0], f.Tick, s.bound), s.m)
-		d.chain = append(d.chain, s.m.Slots(nil))
+		d.keep(f)
 		least, best := Cost{}, path(-1)
 		for branch := d.first(f); branch >= 0; {
 			far, next := d.take(f, branch, false)
@@ -109,10 +114,33 @@ func (d *descent) down(cost func(*futures) (Cost, bool)) (Member, error) {
 			branch = next
 		}
 		if best < 0 {
-			return Member{}, ErrLost
+			return Member{}, errLost
 		}
 		d.take(f, best, true)
 	}
+}
+
+// keep notes the state at a fork.
+func (d *descent) keep(f engine.Fork) {
+	s := d.s
+	if !s.known {
+		d.state = s.mon.save(s.m.Snapshot(d.state[:0], f.Tick, s.bound), s.m)
+		d.chain = append(d.chain, link{values: s.m.Slots(nil)})
+		return
+	}
+	d.state = s.mon.save(s.m.Canonical(d.state[:0], f.Tick, s.bound), s.m)
+	l := link{s.m.Slots(nil), s.m.Moved(nil)}
+	d.chain = append(d.chain, l)
+	if l.moved == nil {
+		return
+	}
+	who := slices.Clone(l.moved)
+	for place, c := range l.moved {
+		if d.who != nil {
+			who[place] = d.who[c]
+		}
+	}
+	d.who = who
 }
 
 // run does the work that leaves no choice, and gives the fork that it comes to.
@@ -125,6 +153,7 @@ func (d *descent) run() engine.Fork {
 			d.broken |= s.mon.end(s.m, s.p)
 			return f
 		}
+		s.mon.wait(s.m, s.p, f.Tick)
 		forced := f.Kind == engine.ForkStep || f.Kind == engine.ForkHole && f.N == 1
 		if !forced || steps == stretch {
 			return f
@@ -170,17 +199,27 @@ func (d *descent) take(f engine.Fork, branch path, note bool) (far int32, next p
 }
 
 func (d *descent) note(f engine.Fork, branch int) {
+	hole, line := f.Hole, int32(0)
 	if f.Kind != engine.ForkHole {
-		d.member.Lines = append(d.member.Lines, d.s.m.NextLine(branch))
+		line = d.s.m.NextLine(branch)
+	}
+	switch {
+	case f.Kind == engine.ForkHole && d.who != nil:
+		hole = d.s.m.HoleAs(hole, d.who)
+	case d.who != nil:
+		line = d.s.m.LineAs(line, d.who)
+	}
+	if f.Kind == engine.ForkHole {
+		d.member.Holes[hole] = f.First + int32(branch)
 		return
 	}
-	d.member.Holes[f.Hole] = f.First + int32(branch)
+	d.member.Lines = append(d.member.Lines, line)
 }
 
 // rebase gives a value of the last state in terms of the start.
 func (d *descent) rebase(v int32) int32 {
 	for i := len(d.chain) - 1; i >= 0; i-- {
-		v = d.s.m.Rebase(v, d.chain[i], nil)
+		v = d.s.m.Rebase(v, d.chain[i].values, d.chain[i].moved)
 	}
 	return v
 }

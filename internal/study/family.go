@@ -178,7 +178,7 @@ func (s *slicer) count(ctx context.Context, i int64) (*familyTally, error) {
 	switch {
 	case errors.Is(err, search.ErrStates):
 		err = fmt.Errorf("%s: %w: %w", s.saved.from, ErrPart, err)
-	case errors.Is(err, search.ErrTrait), errors.Is(err, search.ErrEndless):
+	case errors.Is(err, search.ErrTrait):
 		err = errWalk
 	}
 	return t, err
@@ -195,11 +195,8 @@ func (s *slicer) tally(r *search.Result, slice int64) (*familyTally, error) {
 			return b, nil
 		}
 		m, err := member()
-		switch {
-		case err == nil:
+		if err == nil {
 			b.At = s.placeOf(m)
-		case errors.Is(err, search.ErrLost): // of a search that was stopped
-			err = nil
 		}
 		return b, err
 	}
