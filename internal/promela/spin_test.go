@@ -99,19 +99,6 @@ func searched(t *testing.T, p *engine.Program) map[audit.Law]bool {
 	return broken
 }
 
-// closed is a program with every hole at a value.
-func closed(p *engine.Program, holes []int32) *engine.Program {
-	q := *p
-	q.Holes, q.Steps = nil, append([]engine.Step(nil), p.Steps...)
-	for i := range q.Steps {
-		if s := &q.Steps[i]; s.Hole != 0 {
-			s.At += engine.Tick(holes[s.Hole-1]) * p.Holes[s.Hole-1].By
-			s.Hole = 0
-		}
-	}
-	return &q
-}
-
 // agree compares two verdicts.
 func agree(t *testing.T, name string, spin, dlock map[audit.Law]bool) {
 	t.Helper()
