@@ -8,10 +8,8 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
-	"math"
 	"math/big"
 	"math/bits"
-	"slices"
 	"sync/atomic"
 
 	"dlock/audit"
@@ -132,37 +130,6 @@ type node struct {
 	last     engine.Tick // the last poll in its futures, from its own tick; -1 for none
 }
 
-// outcome is a class of a state's futures. Its final value is in terms of the state's own values.
-type outcome struct {
-	members count
-	broken  Laws
-	final   int32
-	away    int32
-	events  int32
-}
-
-func (o *outcome) smaller(p *outcome) bool {
-	return o.away < p.away || o.away == p.away && o.events < p.events
-}
-
-// breach is the smallest of a state's futures in which a law is first broken; Harm counts from the state's own tick.
-type breach struct {
-	law  audit.Law
-	cost Cost
-}
-
-// atHorizon is the harm of laws of liveness: they are broken at the horizon, wherever the present is.
-const atHorizon engine.Tick = math.MaxInt64
-
-// futures gathers what becomes of a state, branch by branch.
-type futures struct {
-	tick     engine.Tick
-	factor   count // how many members each one of the branch that is being walked stands for
-	last     engine.Tick
-	outcomes []outcome
-	breaches []breach
-}
-
 // New prepares the search of a family: a program with late holes, alternatives or open ties, of at most MaxClients clients and
 // MaxHoles holes; else it gives ErrTrait.
 func New(p *engine.Program, limit int) (*Search, error) {
@@ -195,31 +162,6 @@ func (s *Search) Watch(seen *atomic.Int64) { s.seen = seen }
 
 // Keep has the search call a function from time to time, in which SaveStates may be called.
 func (s *Search) Keep(now func()) { s.keep = now }
-
-// Decided gives, to a function that Keep names, how many members are decided; of a number too large for it, the largest.
-func (s *Search) Decided() int64 {
-	sum, each := count{}, count{lo: 1}
-	ok := true
-	take := func(f *futures, begun bool) {
-		for _, o := range f.outcomes {
-			n, fits := o.members.times(each)
-			if ok = ok && fits; ok {
-				sum, ok = sum.add(n)
-			}
-		}
-		if begun && ok {
-			each, ok = each.times(f.factor)
-		}
-	}
-	take(s.root, s.depth > 0)
-	for i, f := range s.gather[:s.depth] {
-		take(f, i < s.depth-1)
-	}
-	if !ok || sum.hi > 0 || sum.lo > math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(sum.lo)
-}
 
 // lockstep replaces servers that nothing tells apart by one of them: they give the same answers for ever.
 func lockstep(p *engine.Program) *engine.Program {
@@ -386,101 +328,6 @@ func (w *way) note(broken Laws, now engine.Tick) {
 	}
 }
 
-func (s *Search) checked(c count, ok bool) count {
-	if !ok {
-		s.err = ErrTooMany
-	}
-	return c
-}
-
-// end adds a schedule that came to its end.
-func (s *Search) end(into *futures, w *way, away int32) {
-	s.merge(into, outcome{members: w.factor, broken: w.broken, final: s.m.Final(), away: away, events: w.events})
-	s.mergeWay(into, w, Cost{Away: away, Events: w.events})
-}
-
-// through adds a state's futures, as they are after what happened on the way to it. The values are the state's, as the
-// caller knows them, and so are those who had the places of others.
-func (s *Search) through(into *futures, w *way, n int32, values, moved []int32, away int32) {
-	nd := s.nodes[n]
-	if nd.outcomes.n == 0 {
-		return // none of them was decided
-	}
-	at := w.fork.Tick
-	if nd.last >= 0 {
-		into.last = max(into.last, at+nd.last-into.tick)
-	}
-	least := outcome{away: math.MaxInt32}
-	for _, o := range s.outcomes.get(nd.outcomes) {
-		o.broken |= w.broken
-		o.events += w.events
-		o.away += away
-		o.final = s.m.Rebase(o.final, values, moved)
-		o.members = s.checked(o.members.times(w.factor))
-		if o.smaller(&least) {
-			least = o
-		}
-		s.merge(into, o)
-	}
-	s.mergeWay(into, w, Cost{Away: least.away, Events: least.events})
-	for _, b := range s.breaches.get(nd.breaches) {
-		b.cost.Away += away
-		if b.cost.Harm != atHorizon {
-			b.cost.Harm += at - into.tick
-		}
-		if w.broken.Has(b.law) {
-			if b.law != audit.TokenRegress {
-				continue
-			}
-			// It is known later, and may be older: it is about the moment of a quorum.
-			b.cost.Harm = min(b.cost.Harm, w.first[b.law]-into.tick)
-		}
-		b.cost.Events += w.events
-		into.mergeBreach(b)
-	}
-}
-
-// mergeWay adds the laws that were broken on the way, in the smallest of the futures that follow it.
-func (s *Search) mergeWay(into *futures, w *way, c Cost) {
-	for l := range audit.NumLaws {
-		if w.broken.Has(l) {
-			if c.Harm = atHorizon; l.Kind() != audit.Liveness {
-				c.Harm = w.first[l] - into.tick
-			}
-			into.mergeBreach(breach{law: l, cost: c})
-		}
-	}
-}
-
-// merge adds an outcome; of two of one class the smaller one's cost is kept.
-func (s *Search) merge(into *futures, o outcome) {
-	for i := range into.outcomes {
-		l := &into.outcomes[i]
-		if l.broken != o.broken || l.final != o.final {
-			continue
-		}
-		o.members = s.checked(o.members.add(l.members))
-		if l.smaller(&o) {
-			o.away, o.events = l.away, l.events
-		}
-		*l = o
-		return
-	}
-	into.outcomes = append(into.outcomes, o)
-}
-
-func (f *futures) mergeBreach(b breach) {
-	for i := range f.breaches {
-		if l := &f.breaches[i]; l.law == b.law {
-			if b.cost.Compare(l.cost) < 0 {
-				*l = b
-			}
-			return
-		}
-	}
-	f.breaches = append(f.breaches, b)
-}
-
 // none is no state.
 const none int32 = -1
 
@@ -552,106 +399,6 @@ func (s *Search) state(f engine.Fork) int32 {
 	return n
 }
 
-// branch takes every way on from a state.
-func (s *Search) branch(into *futures, n int32, f engine.Fork) {
-	if f.Kind == engine.ForkHole && f.N > 1 {
-		s.holes(into, n, f)
-	} else {
-		s.choices(into, n, f)
-	}
-}
-
-// choices takes each branch of a fork.
-func (s *Search) choices(into *futures, n int32, f engine.Fork) {
-	for b := range f.N {
-		if b > 0 {
-			s.load(n, into.tick)
-			f = s.m.Look()
-		}
-		s.branches++
-		s.m.Take(f, b)
-		if s.walk(into, away(f, b)); s.err != nil {
-			return
-		}
-	}
-}
-
-// holes takes each combination of the holes that are open in one tick. Between two of them no other way leads, so the
-// states there need not be known.
-func (s *Search) holes(into *futures, n int32, f engine.Fork) {
-	for path := onePath; ; s.load(n, into.tick) {
-		if path != onePath {
-			f = s.m.Look()
-		}
-		var far int32
-		far, path = s.follow(f, path, nil)
-		s.branches++
-		if s.walk(into, far); s.err != nil {
-			return
-		}
-		if path = path.next(); path == onePath {
-			return
-		}
-	}
-}
-
-// follow decides the holes of a fork's tick along a path, and gives how far that is from the first values, and the path
-// at its length.
-func (s *Search) follow(f engine.Fork, p path, note func(engine.Fork, int)) (far int32, taken path) {
-	tick, used := f.Tick, 0
-	for more := true; more; used++ {
-		b := p.branch(used)
-		if note != nil {
-			note(f, b)
-		}
-		far += away(f, b)
-		s.m.Take(f, b)
-		f = s.m.Look()
-		more = moreHoles(f, tick, used)
-	}
-	return far, p.cut(used)
-}
-
-// moreHoles tells whether a fork belongs to the holes of a tick, of which some were decided.
-func moreHoles(f engine.Fork, tick engine.Tick, used int) bool {
-	return f.Kind == engine.ForkHole && f.N > 1 && f.Tick == tick && used+1 < maxPath
-}
-
-// path is a sequence of two-way branches, the first in the lowest bit, with a one behind the last.
-type path int32
-
-// onePath is the empty path; maxPath is how many holes of one tick a path may decide.
-const onePath path = 1
-
-const maxPath = 24
-
-func (p path) branch(i int) int {
-	if p>>i <= 1 {
-		return 0 // beyond what is settled
-	}
-	return int(p>>i) & 1
-}
-
-// cut gives the path its length.
-func (p path) cut(n int) path {
-	if p>>n == 1 {
-		return p
-	}
-	return p&(1<<p.len()-1) | 1<<n
-}
-
-func (p path) len() int { return bits.Len32(uint32(p)) - 1 }
-
-// next is the path after this one in order, onePath after the last.
-func (p path) next() path {
-	for i := p.len() - 1; i >= 0; i-- {
-		if p>>i&1 == 0 {
-			return p&(1<<i-1) | 1<<i | 1<<(i+1)
-		}
-	}
-	return onePath
-}
-
 // load brings the machine into a known state.
 func (s *Search) load(n int32, now engine.Tick) {
 	s.restore(s.keys.get(s.nodes[n].key), now)
@@ -663,14 +410,6 @@ func (s *Search) restore(key []byte, now engine.Tick) {
 		s.m.SetHorizon(engine.MaxTick)
 	}
 	s.mon.load(rest, s.rec)
-}
-
-// away tells how many choices a branch is away from the first values and the order of the lines.
-func away(f engine.Fork, branch int) int32 {
-	if f.Kind == engine.ForkHole && branch == 1 && f.First == 0 {
-		return 1
-	}
-	return 0 // who goes first in a tick is no hole; of equal members the one in the order of the lines comes first
 }
 
 // find looks a key up in the table; if it is not there, the place is where it belongs.
@@ -703,34 +442,4 @@ func (s *Search) add(at int) int32 {
 		}
 	}
 	return int32(len(s.nodes) - 1)
-}
-
-// result puts the answer into the names of the world.
-func (s *Search) result(root *futures) *Result {
-	r := &Result{Members: new(big.Int), States: len(s.nodes), Branches: s.branches, Bytes: s.keys.n}
-	for _, o := range root.outcomes {
-		c := Class{Broken: o.broken, Final: s.rec.Value(o.final), Members: o.members.big(), Cost: Cost{Away: o.away, Events: o.events}}
-		r.Members.Add(r.Members, c.Members)
-		r.Classes = append(r.Classes, c)
-	}
-	slices.SortFunc(r.Classes, func(a, b Class) int {
-		return cmp.Or(cmp.Compare(a.Broken, b.Broken), cmp.Compare(a.Final, b.Final), a.Cost.Compare(b.Cost))
-	})
-	merged := r.Classes[:0]
-	for _, c := range r.Classes {
-		if n := len(merged); n > 0 && merged[n-1].Broken == c.Broken && merged[n-1].Final == c.Final {
-			merged[n-1].Members.Add(merged[n-1].Members, c.Members) // the same value came about in several ways
-			continue
-		}
-		merged = append(merged, c)
-	}
-	r.Classes = merged
-	for _, b := range root.breaches {
-		r.Broken |= 1 << b.law
-		if b.cost.Harm == atHorizon {
-			b.cost.Harm = s.p.Settings.Horizon
-		}
-		r.Smallest[b.law] = b.cost
-	}
-	return r
 }
