@@ -236,12 +236,9 @@ func proof(e *study.Explore) string {
 		s = members(e.Members) + " decided so far"
 	}
 	s += ". A member is " + strings.Join(chosen, "; ") + "."
-	switch {
-	case e.Walked && e.Counted:
-		s += " None was sampled: some were run one by one, the others counted, those together that are equal from some point on."
-	case e.Walked:
+	if e.Walked {
 		s += " They were run one by one."
-	default:
+	} else {
 		s += " None was sampled: they were counted, those together that are equal from some point on."
 	}
 	if e.Slices > 1 {

@@ -2,11 +2,13 @@ package study
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"dlock/audit"
 	"dlock/dsl"
+	"dlock/internal/search"
 )
 
 // yardstick is the family of docs/explore.md for two clients.
@@ -187,21 +189,19 @@ explore "open" {
 	}
 }
 
-// Only the slices in which a message of an acquire takes time, or is lost, are walked.
-func TestSlicesAreWalkedForThemselves(t *testing.T) {
-	const text = `at 0 A acquire ttl 6
-maybe asks at any 1..3 B acquire ttl 6
-maybe loses at any 1..3 B acquire ttl 6 reply lost from any s1..s5
-explore "open" {
-  WHERE
-}
-`
-	for where, want := range map[string][2]bool{
-		"where asks == 1": {true, true}, "where loses == 0": {false, true}, "where loses == 1": {true, false},
+// A family is counted whatever its messages do; only one of more clients than a word has bits is walked.
+func TestWhatIsWalked(t *testing.T) {
+	many := "let n = any 0..3\n"
+	for i := range search.MaxClients + 1 {
+		many += fmt.Sprintf("at n C%d read\n", i)
+	}
+	for text, walked := range map[string]bool{
+		"at any 1..3 A acquire ttl 6 reply lost from any s1..s5\n": false,
+		many: true,
 	} {
-		e := exploreText(t, strings.Replace(text, "WHERE", where, 1), Options{Jobs: 1})
-		if e.Walked != want[0] || e.Counted != want[1] {
-			t.Errorf("%s: walked %t, counted %t; want %v", where, e.Walked, e.Counted, want)
+		e := exploreText(t, text+"explore \"open\" {\n}\n", Options{Jobs: 1})
+		if e.Walked != walked || e.Counted == walked || e.Members.Sign() == 0 {
+			t.Errorf("%d members: walked %t, counted %t; want walked %t", e.Members, e.Walked, e.Counted, walked)
 		}
 	}
 }
