@@ -41,6 +41,7 @@ type Machine struct {
 	alike   alike
 	// Marks are tokens that are kept an eye on while forking; snapshots carry them, since they may renumber tokens.
 	Marks      [2]int64
+	pasts      []past
 	casts      int64 // quorums cast
 	settledOps int   // so many operations have nothing more to settle
 	// BeliefsAside says that the caller of a fork no longer asks who believes what; snapshots carry it and leave beliefs out.
@@ -85,7 +86,7 @@ func (m *Machine) start(p *Program, rec *Record) {
 	rec.reset(p)
 	m.p, m.rec = p, rec
 	m.cur, m.seq, m.age, m.work, m.requests, m.bytes, m.ordered = Moment{}, 0, 0, 0, 0, 0, 0
-	m.casts, m.settledOps = 0, 0
+	m.pasts, m.casts, m.settledOps = m.pasts[:0], 0, 0
 	m.queue, m.ops, m.answers, m.trials, m.chain = m.queue[:0], m.ops[:0], m.answers[:0], m.trials[:0], m.chain[:0]
 
 	m.servers = resize(m.servers, p.Settings.Servers)

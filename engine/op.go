@@ -36,8 +36,7 @@ type op struct {
 
 	decided bool
 	outcome Outcome
-
-	slowPast
+	past    int32 // its place in Machine.pasts, for an acquire while forking
 }
 
 // answer is what a server said, on its way to the client.
@@ -109,6 +108,9 @@ func (m *Machine) begin(o *op) {
 // those belong to the line's own request.
 func (m *Machine) ask(o op) {
 	m.begin(&o)
+	if o.verb == Acquire && m.forking {
+		m.newPast(&o)
+	}
 	if o.verb != Acquire {
 		o.attempt = None
 		m.rec.Asks = append(m.rec.Asks, Ask{Client: o.client, Verb: o.verb, Line: o.line, Sent: m.cur, Decided: Never()})

@@ -81,8 +81,9 @@ func (m *Machine) saveRanks(l *liveSet) {
 		switch o.verb {
 		case Acquire:
 			if m.inOrder(o) {
-				token(o.before)
-				for _, k := range o.after {
+				p := m.pastOf(o)
+				token(p.before)
+				for _, k := range p.after {
 					token(k.token)
 				}
 			}

@@ -10,6 +10,7 @@ func (m *Machine) Restore(snap []byte, now Tick, horizon bool) []byte {
 	m.rec.reset(m.p)
 	m.rec.Values = values
 	m.cur, m.seq, m.age, m.requests, m.work, m.casts, m.settledOps = Moment{now, 0}, 0, 0, 0, 0, 0, 0
+	m.pasts = m.pasts[:0]
 	m.queue, m.ops, m.answers, m.trials, m.chain = m.queue[:0], m.ops[:0], m.answers[:0], m.trials[:0], m.chain[:0]
 	m.slack = m.slack[:0]
 	r := reader{snap, now}

@@ -338,7 +338,9 @@ func (m *Machine) giveBackVote(o *op, vote int32) {
 		return
 	}
 	v.Returned = true
-	o.returned++
+	if m.forking {
+		m.pastOf(o).returned++
+	}
 	m.settle(v.Server)
 	if s.held && s.lease == v.Lease {
 		m.drop(v.Server, ByHandback)

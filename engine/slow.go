@@ -9,8 +9,8 @@ import (
 // moment of its quorum, which lies before the moment at which it is heard of, and an attempt is an orphan only when nothing of
 // it is under way any more. So operations carry, in snapshots too, what of that past still matters.
 
-// slowPast is what an acquire that is under way carries.
-type slowPast struct {
+// past is what an acquire that is under way carries, while forking.
+type past struct {
 	castSeq  int64   // the place of its quorum among those of the others
 	quorumAt Tick    // the tick of its quorum
 	before   int64   // the highest token of the grants that are known and whose quorum came before, 0 for none
@@ -47,19 +47,32 @@ func add(list []known, g known) []known {
 
 // inOrder tells whether the acquire's grant, if it gets one or has one, is still to be compared with others.
 func (m *Machine) inOrder(o *op) bool {
-	return int(o.cast) >= m.p.Settings.Quorum && !o.again && !o.judged && (!o.decided || o.outcome == Granted)
+	return int(o.cast) >= m.p.Settings.Quorum && !o.again && !m.pastOf(o).judged && (!o.decided || o.outcome == Granted)
 }
+
+func (m *Machine) pastOf(o *op) *past { return &m.pasts[o.past] }
 
 // orphaned tells whether the acquire has, as things stand, a quorum of votes that its client did not hear of.
 func (m *Machine) orphaned(o *op) bool {
 	quorum := int32(m.p.Settings.Quorum)
-	return o.yes < quorum && o.cast-o.returned >= quorum
+	return o.yes < quorum && o.cast-m.pastOf(o).returned >= quorum
+}
+
+// newPast gives an acquire a past.
+func (m *Machine) newPast(o *op) *past {
+	o.past = int32(len(m.pasts))
+	m.pasts = append(m.pasts, past{})
+	return m.pastOf(o)
 }
 
 // quorumCast notes the moment of an acquire's quorum.
 func (m *Machine) quorumCast(o *op) {
+	if !m.forking || o.verb != Acquire {
+		return
+	}
 	m.casts++
-	o.castSeq, o.quorumAt, o.before = m.casts, m.cur.Tick, m.Marks[MarkGranted]
+	p := m.pastOf(o)
+	p.castSeq, p.quorumAt, p.before = m.casts, m.cur.Tick, m.Marks[MarkGranted]
 }
 
 // Settle judges what the last piece of work settled: the earliest tick of the quorum of a grant whose token is no higher than
@@ -68,18 +81,18 @@ func (m *Machine) Settle() (regress Tick, orphan bool) {
 	regress = Forever
 	for i := m.settledOps; i < len(m.ops); i++ {
 		o := &m.ops[i]
-		if o.verb != Acquire || o.closed {
+		if o.verb != Acquire || m.pastOf(o).closed {
 			if i == m.settledOps {
 				m.settledOps++
 			}
 			continue
 		}
 		now, later := m.underWay(o)
-		if o.decided && o.outcome == Granted && !o.judged && !now {
+		if o.decided && o.outcome == Granted && !m.pastOf(o).judged && !now {
 			regress = min(regress, m.compare(o))
 		}
 		if !now && !later {
-			o.closed = true
+			m.pastOf(o).closed = true
 			orphan = orphan || m.orphaned(o)
 		}
 	}
@@ -103,14 +116,15 @@ func (m *Machine) underWay(o *op) (now, later bool) {
 
 // compare compares a grant with those that are known, and tells those that are not about it.
 func (m *Machine) compare(g *op) (regress Tick) {
-	g.judged, regress = true, Forever
+	mine := m.pastOf(g)
+	mine.judged, regress = true, Forever
 	if g.again {
 		return regress
 	}
-	if g.token <= g.before {
-		regress = g.quorumAt
+	if g.token <= mine.before {
+		regress = mine.quorumAt
 	}
-	for _, k := range g.after {
+	for _, k := range mine.after {
 		if k.token <= g.token {
 			regress = min(regress, k.at)
 		}
@@ -118,12 +132,13 @@ func (m *Machine) compare(g *op) (regress Tick) {
 	m.Marks[MarkGranted] = max(m.Marks[MarkGranted], g.token)
 	for i := range m.ops {
 		o := &m.ops[i]
-		switch {
-		case o.verb != Acquire || o == g || !m.inOrder(o):
-		case o.castSeq > g.castSeq:
-			o.before = max(o.before, g.token)
-		default:
-			o.after = add(o.after, known{g.token, g.quorumAt})
+		if o.verb != Acquire || o == g || !m.inOrder(o) {
+			continue
+		}
+		if p := m.pastOf(o); p.castSeq > mine.castSeq {
+			p.before = max(p.before, g.token)
+		} else {
+			p.after = add(p.after, known{g.token, mine.quorumAt})
 		}
 	}
 	return regress
@@ -131,36 +146,37 @@ func (m *Machine) compare(g *op) (regress Tick) {
 
 // saveSlow writes an acquire's past.
 func (m *Machine) saveSlow(w *writer, o *op) {
-	inOrder := m.inOrder(o)
-	w.flags(inOrder, o.judged)
+	inOrder, mine := m.inOrder(o), m.pastOf(o)
+	w.flags(inOrder, mine.judged)
 	if inOrder {
 		rank := int64(1)
 		for _, i := range m.live.ops {
-			if p := &m.ops[i]; p.verb == Acquire && m.inOrder(p) && p.castSeq < o.castSeq {
+			if p := &m.ops[i]; p.verb == Acquire && m.inOrder(p) && m.pastOf(p).castSeq < mine.castSeq {
 				rank++
 			}
 		}
 		w.num(rank)
-		w.tick(o.quorumAt)
-		w.num(m.live.rank.token(o.before))
-		w.num(int64(len(o.after)))
-		for _, k := range o.after {
+		w.tick(mine.quorumAt)
+		w.num(m.live.rank.token(mine.before))
+		w.num(int64(len(mine.after)))
+		for _, k := range mine.after {
 			w.num(m.live.rank.token(k.token))
 			w.tick(k.at)
 		}
 	}
-	w.num(int64(o.returned))
+	w.num(int64(mine.returned))
 }
 
 func (m *Machine) loadSlow(r *reader, o *op) {
 	f := r.byte()
-	o.judged = f&2 != 0
+	p := m.newPast(o)
+	p.judged = f&2 != 0
 	if f&1 != 0 {
-		o.castSeq, o.quorumAt, o.before = r.num(), r.tick(), r.num()
+		p.castSeq, p.quorumAt, p.before = r.num(), r.tick(), r.num()
 		for n := r.num(); n > 0; n-- {
-			o.after = append(o.after, known{r.num(), r.tick()})
+			p.after = append(p.after, known{r.num(), r.tick()})
 		}
-		m.casts = max(m.casts, o.castSeq)
+		m.casts = max(m.casts, p.castSeq)
 	}
-	o.returned = int32(r.num())
+	p.returned = int32(r.num())
 }
