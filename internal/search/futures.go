@@ -43,7 +43,7 @@ type futures struct {
 
 // Decided gives, to a function that Keep names, how many members are decided; of a number too large for it, the largest.
 func (s *Search) Decided() int64 {
-	sum, each := count{}, count{lo: 1}
+	sum, each := count{}, small(1)
 	ok := true
 	take := func(f *futures, begun bool) {
 		for _, o := range f.outcomes {
@@ -60,10 +60,10 @@ func (s *Search) Decided() int64 {
 	for i, f := range s.gather[:s.depth] {
 		take(f, i < s.depth-1)
 	}
-	if !ok || sum.hi > 0 || sum.lo > math.MaxInt64 {
+	if !ok || !sum.isSmall() || sum[0] > math.MaxInt64 {
 		return math.MaxInt64
 	}
-	return int64(sum.lo)
+	return int64(sum[0])
 }
 
 func (s *Search) checked(c count, ok bool) count {
@@ -75,7 +75,7 @@ func (s *Search) checked(c count, ok bool) count {
 
 // end adds a schedule that came to its end.
 func (s *Search) end(into *futures, w *way, away int32) {
-	s.merge(into, outcome{members: w.factor, broken: w.broken, final: s.m.Final(), away: away, events: w.events})
+	s.merge(into, &outcome{members: w.factor, broken: w.broken, final: s.m.Final(), away: away, events: w.events})
 	s.mergeWay(into, w, Cost{Away: away, Events: w.events})
 }
 
@@ -90,19 +90,24 @@ func (s *Search) through(into *futures, w *way, n int32, values, moved []int32, 
 	if nd.last >= 0 {
 		into.last = max(into.last, at+nd.last-into.tick)
 	}
-	least := outcome{away: math.MaxInt32}
-	for _, o := range s.outcomes.get(nd.outcomes) {
+	least := Cost{Away: math.MaxInt32}
+	several := w.factor != small(1)
+	outcomes := s.outcomes.get(nd.outcomes)
+	for i := range outcomes {
+		o := outcomes[i]
 		o.broken |= w.broken
 		o.events += w.events
 		o.away += away
 		o.final = s.m.Rebase(o.final, values, moved)
-		o.members = s.checked(o.members.times(w.factor))
-		if o.smaller(&least) {
-			least = o
+		if several {
+			o.members = s.checked(o.members.times(w.factor))
 		}
-		s.merge(into, o)
+		if o.away < least.Away || o.away == least.Away && o.events < least.Events {
+			least = Cost{Away: o.away, Events: o.events}
+		}
+		s.merge(into, &o)
 	}
-	s.mergeWay(into, w, Cost{Away: least.away, Events: least.events})
+	s.mergeWay(into, w, least)
 	for _, b := range s.breaches.get(nd.breaches) {
 		b.cost.Away += away
 		if b.cost.Harm != atHorizon {
@@ -133,20 +138,21 @@ func (s *Search) mergeWay(into *futures, w *way, c Cost) {
 }
 
 // merge adds an outcome; of two of one class the smaller one's cost is kept.
-func (s *Search) merge(into *futures, o outcome) {
+func (s *Search) merge(into *futures, o *outcome) {
 	for i := range into.outcomes {
 		l := &into.outcomes[i]
 		if l.broken != o.broken || l.final != o.final {
 			continue
 		}
-		o.members = s.checked(o.members.add(l.members))
-		if l.smaller(&o) {
-			o.away, o.events = l.away, l.events
+		if !l.members.grow(&o.members) {
+			s.err = ErrTooMany
 		}
-		*l = o
+		if o.smaller(l) {
+			l.away, l.events = o.away, o.events
+		}
 		return
 	}
-	into.outcomes = append(into.outcomes, o)
+	into.outcomes = append(into.outcomes, *o)
 }
 
 func (f *futures) mergeBreach(b breach) {

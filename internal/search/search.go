@@ -25,7 +25,7 @@ const MaxHoles = 64
 // DefaultLimit is how many states a search keeps, of about 200 bytes each, unless it is told otherwise.
 const DefaultLimit = 10_000_000
 
-// MaxOutcomes is how many outcomes a search keeps, of all its states together, of 48 bytes each: states of a family in which
+// MaxOutcomes is how many outcomes a search keeps, of all its states together, of 64 bytes each: states of a family in which
 // many writes can be in many orders have hundreds.
 const MaxOutcomes = 100_000_000
 
@@ -39,8 +39,8 @@ const firstTable = 1 << 13
 var (
 	// ErrLimit says that the search kept as many states as it may.
 	ErrLimit = errors.New("the limit of states is reached")
-	// ErrTooMany says that there are 2^128 members or more.
-	ErrTooMany = errors.New("the family has 2^128 members or more")
+	// ErrTooMany says that there are 2^256 members or more.
+	ErrTooMany = errors.New("the family has 2^256 members or more")
 	// ErrFound says that the search was to stop at a member that it has found.
 	ErrFound = errors.New("a member that breaks a law was found")
 	// ErrTrait says that the family has more clients or holes than the search counts.
@@ -285,7 +285,7 @@ type way struct {
 
 // run does the work that leaves no choice. After some of it the state counts as one with a single branch.
 func (s *Search) run() way {
-	w := way{factor: count{lo: 1}, last: -1}
+	w := way{factor: small(1), last: -1}
 	for steps := 0; ; steps++ {
 		// The monitor looks before Look does, which may go on to what pauses hold up later.
 		w.note(s.mon.look(s.m, s.rec), s.m.Now().Tick)
@@ -315,7 +315,7 @@ func (s *Search) run() way {
 	w.first[audit.TokenRegress] = s.mon.regress
 	s.factors = s.m.Slack(s.factors[:0], done)
 	for _, f := range s.factors {
-		w.factor = s.checked(w.factor.times(count{lo: uint64(f)}))
+		w.factor = s.checked(w.factor.times(small(uint64(f))))
 	}
 	return w
 }

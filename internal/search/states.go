@@ -18,7 +18,7 @@ import (
 var ErrStates = errors.New("the states do not belong here")
 
 // statesMagic begins what SaveStates writes; its number is that of the form of states and of what SaveStates makes of them.
-const statesMagic = "dlock states 1\n"
+const statesMagic = "dlock states 2\n"
 
 // maxStateText is how long a key or a text of saved states may be, in bytes.
 const maxStateText = 1 << 20
@@ -57,7 +57,10 @@ func (s *Search) SaveStates(w io.Writer) error {
 		b.num(int64(n.last))
 		b.num(int64(n.outcomes.n))
 		for _, o := range s.outcomes.get(n.outcomes) {
-			for _, v := range [...]int64{int64(o.members.hi), int64(o.members.lo), int64(o.broken), int64(o.final), int64(o.away), int64(o.events)} {
+			for _, w := range o.members {
+				b.num(int64(w))
+			}
+			for _, v := range [...]int64{int64(o.broken), int64(o.final), int64(o.away), int64(o.events)} {
 				b.num(v)
 			}
 		}
@@ -160,7 +163,11 @@ func (s *Search) loadStates(saved []byte) error {
 		last := engine.Tick(r.num())
 		outcomes, breaches = outcomes[:0], breaches[:0]
 		for k := r.num(); k > 0 && r.err == nil; k-- {
-			o := outcome{members: count{hi: uint64(r.num()), lo: uint64(r.num())}, broken: Laws(r.num())}
+			var o outcome
+			for w := range o.members {
+				o.members[w] = uint64(r.num())
+			}
+			o.broken = Laws(r.num())
 			final := r.num()
 			if final < -1 || final >= int64(len(values)) {
 				return errors.New("a value is not there")

@@ -224,7 +224,7 @@ func stops(err error) (string, bool) {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "interrupted", true
 	case errors.Is(err, search.ErrTooMany):
-		return "there are 2^128 members or more", true
+		return "there are 2^256 members or more", true
 	}
 	return "", false
 }
