@@ -370,7 +370,7 @@ func TestSearchProgress(t *testing.T) {
 	}()
 	mustDo(ctx, t, one, study.Options{Progressing: p})
 	stop()
-	if got := searchProgress(p, 3*time.Second); p.States() == 0 || !strings.Contains(got, " states, ") && !strings.Contains(got, "3,001 members") {
+	if got := searchProgress(p, 3*time.Second); p.States() == 0 || !strings.Contains(got, " states, ") && !strings.Contains(got, "1 of 1 slice, 3,002 members") {
 		t.Errorf("within the only slice: %q", got)
 	}
 	if got := searchProgress(&study.Progress{}, 3*time.Second); got != "0 of 0 slices, 0 members, 3s so far" {
