@@ -98,6 +98,12 @@ func (d *descent) down(cost func(*futures) (Cost, bool)) (Member, error) {
 		}
 		d.keep(f)
 		least, best := Cost{}, path(-1)
+		if s.known {
+			// Branches that were not taken any more may lead to what is known, and cost less: that was not counted.
+			at, _ := s.find(d.state)
+			nd := &s.nodes[s.table[at]-1]
+			least, _ = cost(&futures{outcomes: s.outcomes.get(nd.outcomes), breaches: s.breaches.get(nd.breaches)})
+		}
 		for branch := d.first(f); branch >= 0; {
 			far, next := d.take(f, branch, false)
 			d.futures = futures{tick: f.Tick, last: -1, outcomes: d.futures.outcomes[:0], breaches: d.futures.breaches[:0]}
@@ -108,7 +114,9 @@ func (d *descent) down(cost func(*futures) (Cost, bool)) (Member, error) {
 			if s.err != nil {
 				return Member{}, s.err
 			}
-			if c, found := cost(&d.futures); found && (best < 0 || c.Compare(least) < 0) {
+			switch c, found := cost(&d.futures); {
+			case !found || best >= 0 && c.Compare(least) >= 0:
+			case !s.known || c == least:
 				least, best = c, branch
 			}
 			branch = next
