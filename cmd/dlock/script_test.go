@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 //	interrupt FILE dlock …   run it, interrupt it as soon as FILE is there, expect exit status 3; "interrupted" is what it says
 //	json FILE PATH VALUE   FILE is one JSON document whose value at PATH ("runs.0.final") prints as VALUE
 //	rewrite crlf|bom FILE…   give a file other line ends, or a byte order mark
+//	edit FILE OLD NEW  write NEW for the first OLD in a file
 //	nocontrol FILE…   no terminal control characters but newlines
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -34,6 +35,7 @@ func TestScripts(t *testing.T) {
 			"interrupt": interrupt,
 			"json":      jsonValue,
 			"rewrite":   rewrite,
+			"edit":      edit,
 			"nocontrol": noControl,
 		},
 	})
@@ -120,6 +122,17 @@ func rewrite(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		ts.Check(os.WriteFile(ts.MkAbs(name), text, 0o644))
 	}
+}
+
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: edit FILE OLD NEW")
+	}
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s has no %s", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, args[1], args[2], 1)), 0o644))
 }
 
 func noControl(ts *testscript.TestScript, neg bool, args []string) {

@@ -58,8 +58,8 @@ With --shard I/N and --out, N processes on any machines do a part each; --merge 
 one process would have printed. --checkpoint writes down from time to time how far the search has come, and --resume goes
 on from there. --first stops at the first member that breaks a law, which takes milliseconds where there are many.
 
-Exit code 1 if a claim fails or is vacuous, or there is no member for --emit to write; 3 if the search ended early: at the limit, at
-an interrupt, at what --first found, or because parts are missing.`,
+Exit code 1 if a claim fails or is vacuous, or there is no member for --emit to write; 3 if the search ended early, at the limit, at
+an interrupt, at what --first found, or because parts are missing, and what it knows refutes no claim.`,
 		Example: `  dlock explore scenarios/explore/every-pause.dlk
   dlock explore scenarios/explore/every-pause.dlk --law stale-write --emit smallest.dlk
   dlock explore FILE --shard 2/8 --out part-2.json
@@ -176,10 +176,16 @@ func (x *exploration) usage(cmd *cobra.Command, args []string) (scripts []string
 			x.split = append(x.split, strings.TrimSpace(name))
 		}
 	}
+	for _, name := range []string{"emit", "shard", "out", "resume", "checkpoint", "split", "merge"} {
+		if f := cmd.Flags().Lookup(name); f.Changed && (f.Value.String() == "" || f.Value.String() == "[]") {
+			return nil, fmt.Errorf("--%s needs a value", name)
+		}
+	}
 	switch {
 	case x.export != "" && x.export != "promela":
 		return nil, fmt.Errorf("--export is promela, not %q", x.export)
-	case x.export != "" && (x.law != "" || x.emit != "" || x.shard != "" || x.merge != nil || x.resume != "" || x.checkpoint != "" || x.exploreFlags.split != ""):
+	case x.export != "" && (x.law != "" || x.emit != "" || x.shard != "" || x.merge != nil || x.resume != "" || x.checkpoint != "" || x.exploreFlags.split != "" ||
+		x.first || x.brute || x.limit != 0 || x.jobs != 0 || cmd.Flags().Changed("format")):
 		return nil, errors.New("--export writes the family and searches nothing: of the other flags only --run and what sets values go with it")
 	case x.jobs < 0:
 		return nil, errors.New("--jobs must be 0 or more")
@@ -299,7 +305,7 @@ func (a *app) exploreFile(ctx context.Context, s *source, x *exploration) ([]str
 		return nil, fmt.Errorf("%s: %w", shown(s.name), err)
 	}
 	file := &study.File{Script: s.script}
-	saver := &saver{path: x.checkpoint} // the first slice is written down at once: that shows early whether it can be
+	saver := &saver{path: x.checkpoint, known: x.opts.Parts} // the first slice is written down at once: that shows early whether it can be
 	for _, n := range chosen {
 		opts := x.opts
 		if n != "" {
@@ -326,7 +332,7 @@ func (a *app) exploreFile(ctx context.Context, s *source, x *exploration) ([]str
 		}
 	}
 	if x.shard != "" {
-		return names, a.shardDone(s, file, x, saver.done)
+		return names, a.shardDone(ctx, s, file, x, saver.done)
 	}
 	a.judge(s.name, file, false)
 	for _, it := range file.Items {
@@ -371,7 +377,7 @@ func (x *exploration) print(a *app, file *study.File) error {
 }
 
 // shardDone writes what a shard found out.
-func (a *app) shardDone(s *source, file *study.File, x *exploration, parts []study.Part) error {
+func (a *app) shardDone(ctx context.Context, s *source, file *study.File, x *exploration, parts []study.Part) error {
 	if err := writeParts(x.out, parts); err != nil {
 		return err
 	}
@@ -387,7 +393,14 @@ func (a *app) shardDone(s *source, file *study.File, x *exploration, parts []stu
 			}
 		}
 		if e.Halted {
-			a.fail(failf(inconclusive, "%s: %s; `--resume %s` goes on", where(s.name, e.Name), e.Stopped, shown(x.out)))
+			goesOn := fmt.Sprintf("; `--resume %s` goes on", shown(x.out))
+			switch {
+			case e.Stopped == study.TooMany:
+				goesOn = ""
+			case e.Part.Begun == nil && ctx.Err() == nil:
+				goesOn = fmt.Sprintf("; `--resume %s` goes on, with a larger --limit", shown(x.out))
+			}
+			a.fail(failf(inconclusive, "%s: %s%s", where(s.name, e.Name), e.Stopped, goesOn))
 		}
 	}
 	a.printf("shard %s: %d of %s, %s members\n", x.shard, done, count(int(slices), "slice"), study.Grouped(members))
@@ -420,8 +433,10 @@ func (a *app) emit(x *exploration) error {
 type saver struct {
 	path string
 	done []study.Part // of the blocks before this one
-	next time.Time
-	err  error
+	// known is what the search goes on from; of blocks that it has not come to, or leaves out, it stays.
+	known []study.Part
+	next  time.Time
+	err   error
 }
 
 // now is called after every slice, and more often. Writing takes at most a twentieth of the time.
@@ -438,6 +453,11 @@ func (s *saver) write(last *study.Part) error {
 	parts := slices.Clone(s.done)
 	if last != nil {
 		parts = append(parts, *last)
+	}
+	for _, k := range s.known {
+		if !slices.ContainsFunc(parts, func(p study.Part) bool { return p.Block == k.Block }) {
+			parts = append(parts, k)
+		}
 	}
 	return writeParts(s.path, parts)
 }

@@ -279,7 +279,10 @@ func (a *app) judge(name string, file *study.File, strict bool) {
 // notAll says that a search did not come to its end.
 func notAll(e *study.Explore) string {
 	if e.Partial {
-		return fmt.Sprintf("%s after %s members; the rest is not known", e.Stopped, study.Grouped(e.Members))
+		return fmt.Sprintf("%s after %s; the rest is not known", e.Stopped, report.Members(e.Members))
+	}
+	if e.Stopped == study.TooMany {
+		return e.Stopped
 	}
 	return fmt.Sprintf("%s after %d of %s; the rest is not known", e.Stopped, e.Done, count(int(e.Slices), "slice"))
 }

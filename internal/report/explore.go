@@ -78,12 +78,12 @@ func quietExplore(p *page, e *study.Explore) {
 	if len(parts) > 0 {
 		said = list(parts, "and")
 	}
-	p.add(para, say(members(e.Members)+": "+said+"."))
+	p.add(para, say(Members(e.Members)+": "+said+"."))
 	claimsIn(p, e.Claims, true, choicesOf(e))
 }
 
-// members writes a count of members.
-func members(n *big.Int) string {
+// Members writes a count of members.
+func Members(n *big.Int) string {
 	if n.IsInt64() && n.Int64() == 1 {
 		return "1 member"
 	}
@@ -98,10 +98,15 @@ func incomplete(p *page, e *study.Explore) {
 	said := fmt.Sprintf(": %s after %s of %s. What follows is about the members of those alone.", e.Stopped, study.Grouped(big.NewInt(e.Done)),
 		plural(int(min(e.Slices, 2)), "1 slice", study.Grouped(big.NewInt(e.Slices))+" slices"))
 	switch {
+	case e.Stopped == study.TooMany:
+		said = ": " + e.Stopped + "."
+		if e.Members.Sign() > 0 {
+			said += " What follows is about the slices that were done."
+		}
 	case e.Partial && e.Slices == 1:
 		said = fmt.Sprintf(": %s before every member was decided. What follows is about those that were.", e.Stopped)
 	case e.Partial:
-		said = fmt.Sprintf(": %s after %s of %s slices, within the next. What follows is about the members that were decided.", e.Stopped,
+		said = fmt.Sprintf(": %s after %s of %s slices and a part of the next. What follows is about the members that were decided.", e.Stopped,
 			study.Grouped(big.NewInt(e.Done)), study.Grouped(big.NewInt(e.Slices)))
 	case e.Done == 0 && e.Slices == 1:
 		said = fmt.Sprintf(": %s before the only slice was done. Nothing can be said about its members.", e.Stopped)
@@ -231,9 +236,9 @@ func proof(e *study.Explore) string {
 	if len(chosen) == 0 {
 		chosen = []string{"the schedule as it stands"}
 	}
-	s := members(e.Members) + ", every one decided"
+	s := Members(e.Members) + ", every one decided"
 	if e.Stopped != "" {
-		s = members(e.Members) + " decided so far"
+		s = Members(e.Members) + " decided so far"
 	}
 	s += ". A member is " + strings.Join(chosen, "; ") + "."
 	if e.Walked {
@@ -253,7 +258,7 @@ const maxListedHoles = 6
 
 // exploreLaws says in how many members each law is broken; with a map, also its sign there.
 func exploreLaws(p *page, e *study.Explore, signed bool) {
-	said := "  broken in how many of the " + members(e.Members)
+	said := "  broken in how many of the " + Members(e.Members)
 	if e.Stopped != "" {
 		said += " so far"
 	}
@@ -324,6 +329,9 @@ func choicesOf(e *study.Explore) func([]study.Value) string {
 // choicesText writes what was chosen in a member.
 func choicesText(e *study.Explore, choices []study.Value) string {
 	if len(choices) == 0 {
+		if e.Ties {
+			return "one order of the ties"
+		}
 		return "the only one"
 	}
 	parts := make([]string, len(choices))
@@ -401,6 +409,8 @@ func smallness(e *study.Explore, w *study.Witness) string {
 	}
 	earlier := fmt.Sprintf(" before tick %d.", w.Harm)
 	switch {
+	case w.Harm == 0 && w.Away == 0:
+		return "It is broken at tick 0, with every hole at its first value."
 	case len(e.Holes) == 0:
 		return sure + " breaks it" + earlier
 	case w.Away == 0:

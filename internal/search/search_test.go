@@ -62,10 +62,10 @@ func run(t testing.TB, p *engine.Program) *Result {
 	return r
 }
 
-func (r *Result) with(l audit.Law) string {
+func (r *Result) stale() string {
 	n := count{}.big()
 	for _, c := range r.Classes {
-		if c.Broken.Has(l) {
+		if c.Broken.Has(audit.StaleWrite) {
 			n.Add(n, c.Members)
 		}
 	}
@@ -85,9 +85,9 @@ func TestYardstick(t *testing.T) {
 		{4, engine.FencingOff, "1740865604410512", "930020255668608"},
 	} {
 		r := run(t, yardstick(tc.clients, 30, 30, tc.fencing))
-		if r.Members.String() != tc.members || r.with(audit.StaleWrite) != tc.stale {
+		if r.Members.String() != tc.members || r.stale() != tc.stale {
 			t.Errorf("%d clients, fencing %d: %s members, %s with a stale write; want %s and %s",
-				tc.clients, tc.fencing, r.Members, r.with(audit.StaleWrite), tc.members, tc.stale)
+				tc.clients, tc.fencing, r.Members, r.stale(), tc.members, tc.stale)
 		}
 		if tc.fencing == engine.FencingOff && r.Smallest[audit.StaleWrite].Harm != 12 {
 			t.Errorf("%d clients: the smallest stale write is at %d, want 12", tc.clients, r.Smallest[audit.StaleWrite].Harm)

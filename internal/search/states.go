@@ -100,7 +100,12 @@ func (s *Search) LoadStates(saved []byte) { s.saved = saved }
 const checkedStates = 500
 
 // goOn takes over the saved states.
-func (s *Search) goOn() error {
+func (s *Search) goOn() (err error) {
+	defer func() {
+		if fault := recover(); fault != nil { // a state of another family need not be one of this
+			err = fmt.Errorf("%w: they are of another family", ErrStates)
+		}
+	}()
 	saved := s.saved
 	s.saved = nil
 	if err := s.loadStates(saved); err != nil {

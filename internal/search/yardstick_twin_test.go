@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"dlock/audit"
 	"dlock/engine"
 )
 
@@ -173,7 +172,7 @@ func TestYardstickAgreesWithATwin(t *testing.T) {
 		var y handmade
 		want := y.total(tc.clients, tc.bound)
 		r := run(t, yardstick(tc.clients, tc.bound, tc.bound, engine.FencingOff))
-		got := fmt.Sprintf("%v members, %v stale", r.Members, r.with(audit.StaleWrite))
+		got := fmt.Sprintf("%v members, %v stale", r.Members, r.stale())
 		if w := fmt.Sprintf("%d members, %d stale", want.members, want.stale); got != w {
 			t.Errorf("%d clients at %d: %s; the twin says %s", tc.clients, tc.bound, got, w)
 		}

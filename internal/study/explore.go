@@ -111,31 +111,43 @@ func (st *Study) explore(ctx context.Context, p *compile.Plan, o Options) (*Expl
 		return nil, err
 	}
 	ex.progress.start(ex.total, fam.Slices())
+	for l := range audit.NumLaws {
+		if o.Until.Has(l) && ex.total.smallest[l].Found {
+			ex.err = search.ErrFound
+		}
+	}
 	for i := range fam.Slices() {
 		if !ex.total.done[i] && !o.MergeOnly && (o.Shards <= 1 || i%int64(o.Shards) == int64(o.Shard)) {
 			ex.mine = append(ex.mine, i)
 		}
 	}
-	ex.run(ctx, o.Jobs)
+	if ex.err == nil {
+		ex.run(ctx, o.Jobs)
+	}
 	if _, expected := stops(ex.err); !expected {
 		return nil, ex.err
 	}
 	if o.PartOnly {
-		return st.sums(p, ex), nil
+		return st.sums(p, ex, true), nil
 	}
 	return st.answer(ctx, p, ex)
 }
 
-// sums puts into an Explore what adding up the slices gives.
-func (st *Study) sums(p *compile.Plan, ex *explorer) *Explore {
-	t, _ := ex.known()
-	fam := p.Family()
+// sums puts into an Explore what adding up the slices gives; with partOnly, only those that a part can tell of.
+func (st *Study) sums(p *compile.Plan, ex *explorer, partOnly bool) *Explore {
+	t, fam := ex.total, p.Family()
+	if !partOnly {
+		t, _ = ex.known()
+	}
 	e := &Explore{
 		Name: p.Name, Line: p.Line, Holes: fam.Holes(), Ties: fam.Ties(), Members: new(big.Int), Clean: new(big.Int),
-		Walked: t.walked, Counted: t.counted, Slices: fam.Slices(), Done: t.nDone, States: t.states, Branches: t.branches, Partial: len(ex.partial) > 0,
+		Walked: t.walked, Counted: t.counted, Slices: fam.Slices(), Done: t.nDone, States: t.states, Branches: t.branches, Partial: len(ex.partial) > 0 && !partOnly,
 	}
-	if e.Part = ex.part(); ex.states && ex.only != nil && !t.done[ex.mine[0]] {
+	switch e.Part = ex.part(); {
+	case ex.states && ex.only != nil && !t.done[ex.mine[0]]:
 		e.Part = ex.partWith(ex.only)
+	case ex.begun != nil && !t.done[ex.begun.Slice]:
+		e.Part.Begun = ex.begun // it was stopped before it went on from there
 	}
 	for l := range e.Broken {
 		e.Broken[l] = new(big.Int)
@@ -143,7 +155,7 @@ func (st *Study) sums(p *compile.Plan, ex *explorer) *Explore {
 	if e.Done < e.Slices {
 		e.Stopped, _ = stops(ex.err)
 		if e.Halted = e.Stopped != ""; !e.Halted {
-			e.Stopped = "other parts are missing"
+			e.Stopped = "parts are missing or unfinished"
 		}
 	}
 	for _, c := range t.classes {
@@ -164,7 +176,7 @@ func (st *Study) sums(p *compile.Plan, ex *explorer) *Explore {
 // answer puts what the slices gave into an Explore: sums, witnesses, claims, the border.
 func (st *Study) answer(ctx context.Context, p *compile.Plan, ex *explorer) (*Explore, error) {
 	t, held := ex.known()
-	e := st.sums(p, ex)
+	e := st.sums(p, ex, false)
 	// Witnesses are looked for without the caller's context: the slices that hold them are done, and one takes no longer
 	// than it took before.
 	w := witnesses{st: st, plan: p, ex: ex, held: held, free: context.WithoutCancel(ctx)}
@@ -251,6 +263,9 @@ func (w *witnesses) find(b best, law audit.Law, down func(*search.Search) (searc
 		return nil, err
 	}
 	wit, err := w.member(at, b.Cost, law)
+	if errors.Is(err, search.ErrOrder) {
+		err = fmt.Errorf("%w: %w", ErrPart, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -386,7 +401,9 @@ func (e *Explore) judge(w *witnesses) error {
 		}
 		switch {
 		case !out.OK && !out.Inconclusive:
-			out.Got = fmt.Sprintf("in %s of %s members", Grouped(held), Grouped(e.Members))
+			if out.Got = fmt.Sprintf("in %s of %s members", Grouped(held), Grouped(e.Members)); e.Stopped != "" {
+				out.Got += " so far"
+			}
 			f, err := e.counterexample(w, i)
 			if err != nil {
 				return err

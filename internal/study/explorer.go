@@ -113,8 +113,8 @@ func (e *explorer) put(at int64, f *found) {
 			return
 		}
 		delete(e.early, int64(e.taken))
-		if f.err == nil && e.members+f.members > e.most && f.members > 0 {
-			f = &found{err: search.ErrLimit}
+		if e.members+f.members > e.most && f.members > 0 {
+			f = &found{err: search.ErrLimit} // with what is known of it there would be more than the limit lets be run
 		}
 		if f.err != nil {
 			e.keep(f)
@@ -212,6 +212,9 @@ func (e *explorer) run(ctx context.Context, jobs int) {
 	}
 }
 
+// TooMany is why a search stopped whose numbers it cannot count.
+const TooMany = "2^256 members or more are too many to count"
+
 // stops says in a few words why a search stopped early; false if it is no matter of limits and interrupts, but a fault.
 func stops(err error) (string, bool) {
 	switch {
@@ -224,7 +227,7 @@ func stops(err error) (string, bool) {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return "interrupted", true
 	case errors.Is(err, search.ErrTooMany):
-		return "there are 2^256 members or more", true
+		return TooMany, true
 	}
 	return "", false
 }

@@ -31,6 +31,7 @@ type Part struct {
 	Smallest map[string]best `json:"smallest"` // by law
 	Held     []*big.Int      `json:"held"`     // by claim, where members were walked
 	Begun    *begun          `json:"begun,omitempty"`
+	Sum      string          `json:"sum"` // of all that, so that nothing counts that was changed by the way
 
 	From string `json:"-"` // what errors call it: the file that it was read from
 }
@@ -45,7 +46,7 @@ type begun struct {
 }
 
 // partVersion is the version of the form of a Part.
-const partVersion = 1
+const partVersion = 2
 
 // MaxPartSize is how long a part's text may be, in bytes; MaxStatesSize how much of it the states of a begun slice may be, before
 // they are written as text, 336 MiB. Of more states, some ten millions, none are kept.
@@ -88,6 +89,9 @@ func (p *Part) check() error {
 	if p.Kind != "explore-part" || p.Dlock != partVersion {
 		return fmt.Errorf("%w: it is no part of an exploration that this version can read", ErrPart)
 	}
+	if p.Sum != p.sum() {
+		return fmt.Errorf("%w: it was changed since it was written, or not written to its end", ErrPart)
+	}
 	natural := func(n *big.Int) bool { return n != nil && n.Sign() >= 0 }
 	for i := range p.Classes {
 		if c := &p.Classes[i]; !natural(c.Members) || c.Broken >= 1<<audit.NumLaws || !p.has(c.Best) {
@@ -115,11 +119,25 @@ func WriteParts(w io.Writer, parts []Part) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	for i := range parts {
-		if err := e.Encode(&parts[i]); err != nil {
+		p := parts[i]
+		p.Sum = p.sum()
+		if err := e.Encode(&p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sum is the checksum of a part without the one that it bears.
+func (p *Part) sum() string {
+	q := *p
+	q.Sum = ""
+	text, err := json.Marshal(&q)
+	if err != nil {
+		return "" // nothing in a part can make that fail
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // fingerprint tells one explored text from another.

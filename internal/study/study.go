@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dlock/audit"
@@ -62,12 +63,20 @@ func newStudy(u *compile.Unit, ds dsl.Diagnostics, over []compile.Override, spli
 		return nil, ds
 	}
 	st := &Study{unit: u}
-	for _, o := range over {
+	for i, o := range over {
+		if slices.ContainsFunc(over[i+1:], func(later compile.Override) bool { return later.Name == o.Name }) {
+			continue // the last one counts
+		}
+		if n, err := strconv.ParseInt(o.Value, 10, 64); err == nil {
+			o.Value = strconv.FormatInt(n, 10)
+		}
 		st.overrides = append(st.overrides, o.Name+"="+o.Value)
 	}
 	for _, name := range split {
 		st.overrides = append(st.overrides, "split "+name)
 	}
+	slices.Sort(st.overrides)
+	st.overrides = slices.Compact(st.overrides)
 	return st, ds
 }
 
