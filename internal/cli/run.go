@@ -216,8 +216,12 @@ func refuseOpen(s *source, over []compile.Override, run string) error {
 // leftOpen says how to close a family, or to look at all of it.
 func leftOpen(s *source, open *study.Passed) error {
 	var names, set []string
+	known := append(letNames(s.script), dsl.SettingNames()...)
 	for _, h := range open.Open {
-		if slices.Contains(append(letNames(s.script), dsl.SettingNames()...), h.Name) {
+		if h.In >= 0 && slices.Contains(known, open.Open[h.In].Name) {
+			continue // it goes with its line, which is left out by name
+		}
+		if slices.Contains(known, h.Name) {
 			names, set = append(names, h.Name), append(set, "--set "+h.Name+"="+h.Text(h.Values[0]))
 		} else {
 			names = append(names, h.Name)

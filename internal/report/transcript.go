@@ -305,10 +305,14 @@ func (t *teller) laws(p *page) {
 		}
 		g.row(mark(bad, "BROKEN "+number(n)), say(l.String()), say(says))
 	}
+	ok := "ok"
+	if t.rec.Limit != engine.NoLimit {
+		ok = "ok so far" // what comes after the limit is not known
+	}
 	if len(kept) == int(audit.NumLaws) {
-		g.row(mark(good, "ok"), say("all "+number(len(kept))), say(strings.Join(kept, ", ")))
+		g.row(mark(good, ok), say("all "+number(len(kept))), say(strings.Join(kept, ", ")))
 	} else if len(kept) > 0 {
-		g.row(mark(good, "ok"), say(number(len(kept))+" others"), say(strings.Join(kept, ", ")))
+		g.row(mark(good, ok), say(number(len(kept))+" others"), say(strings.Join(kept, ", ")))
 	}
 }
 

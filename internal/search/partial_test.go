@@ -224,6 +224,20 @@ func TestSearchGoesOnFromItsStates(t *testing.T) {
 	}
 }
 
+// A search that would go too deep stops there: the stack of a program has an end that nothing survives.
+func TestDepthHasALimit(t *testing.T) {
+	p := yardstick(2, 90, 90, engine.FencingOff)
+	s, err := New(p, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.deepest = 40
+	r, err := s.Run(context.Background())
+	if whole := run(t, p); !errors.Is(err, ErrLimit) || r == nil || r.Members.Cmp(whole.Members) >= 0 {
+		t.Errorf("%v, %v", r, err)
+	}
+}
+
 // What is saved while a search runs is as good.
 func TestStatesAreSavedOnTheWay(t *testing.T) {
 	p := yardstick(3, 30, 30, engine.FencingOff)

@@ -29,6 +29,10 @@ const DefaultLimit = 10_000_000
 // many writes can be in many orders have hundreds.
 const MaxOutcomes = 100_000_000
 
+// MaxDepth is how many states a search goes deep, each of about 2 KiB of stack and memory: as many as a hole may have values
+// that are decided one by one.
+const MaxDepth = 300_000
+
 // stretch is after how many pieces of work without a choice a state is looked up all the same: a poll that goes on for ever
 // comes back to a state that is known.
 const stretch = 256
@@ -93,13 +97,15 @@ type Search struct {
 	rec   *engine.Record
 	mon   monitor
 	limit int
-	bound bool         // the horizon's distance is part of a state
-	apart bool         // clients that are alike are told apart all the same
-	stop  func() error // why the caller wants the search to end; nil while it does not
-	seen  *atomic.Int64
-	keep  func()
-	until Laws
-	saved []byte // states to go on from
+	// deepest is how many states deep it goes: MaxDepth but for tests.
+	deepest int
+	bound   bool         // the horizon's distance is part of a state
+	apart   bool         // clients that are alike are told apart all the same
+	stop    func() error // why the caller wants the search to end; nil while it does not
+	seen    *atomic.Int64
+	keep    func()
+	until   Laws
+	saved   []byte // states to go on from
 	// known says that states are looked up only: those that are not there, or not to their end, give what is known of them.
 	known bool
 	cut   []int32 // states that were not worked out to their end when the search stopped
@@ -136,7 +142,7 @@ func New(p *engine.Program, limit int) (*Search, error) {
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	s := &Search{m: engine.NewMachine(), rec: &engine.Record{}, limit: limit, seed: maphash.MakeSeed()}
+	s := &Search{m: engine.NewMachine(), rec: &engine.Record{}, limit: limit, deepest: MaxDepth, seed: maphash.MakeSeed()}
 	if err := s.Reset(p); err != nil {
 		return nil, err
 	}
@@ -354,7 +360,7 @@ func (s *Search) state(f engine.Fork) int32 {
 	if s.known {
 		return none
 	}
-	if len(s.nodes) >= s.limit || s.outcomes.n >= MaxOutcomes {
+	if len(s.nodes) >= s.limit || s.outcomes.n >= MaxOutcomes || s.depth >= s.deepest {
 		s.err = ErrLimit
 	} else if err := s.stop(); err != nil {
 		s.err = err
